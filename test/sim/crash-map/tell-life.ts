@@ -1,7 +1,7 @@
 import type { Violation } from '../core/run.ts';
 import type { Act, Story } from '../core/story.ts';
 import type { World } from '../core/world.ts';
-import { installationOf } from '../oracles/who.ts';
+import { installationOf } from '../oracles/witness/who.ts';
 import { tell } from '../search/tell.ts';
 import type { Boundary, Crash } from './boundaries.ts';
 import { boundariesOf, crashAtName } from './crash-at.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { knownBadKey } from './known-bad-key.ts';
 import { retryAfter } from './retry-after.ts';
-import { FakeWorld } from './witness.fixture.ts';
+import { FakeWorld } from './witness/witness.fixture.ts';
 
 let world: FakeWorld;
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { budget } from './budget.ts';
-import { FakeWorld } from './witness.fixture.ts';
+import { FakeWorld } from './witness/witness.fixture.ts';
 
 let world: FakeWorld;
 

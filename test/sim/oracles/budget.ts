@@ -1,12 +1,12 @@
 import type { Report } from '../core/run.ts';
-import { type Access, type Accounts, accountsOf } from './accounts.ts';
-import { type Call, cloudModelOf } from './cloud-model.ts';
-import { disturbancesOf } from './disturbances.ts';
-import { installationsOf } from './installations.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { ByKey, RollingCount } from './rolling-count.ts';
-import { wasTroubled } from './troubled.ts';
-import { minute, type Span, second, type Witness } from './witness.ts';
+import { type Access, type Accounts, accountsOf } from './witness/accounts.ts';
+import { type Call, cloudModelOf } from './witness/cloud-model.ts';
+import { disturbancesOf } from './witness/disturbances.ts';
+import { installationsOf } from './witness/installations.ts';
+import { kubeModelOf } from './witness/kube-model.ts';
+import { ByKey, RollingCount } from './witness/rolling-count.ts';
+import { wasTroubled } from './witness/troubled.ts';
+import { minute, type Span, second, type Witness } from './witness/witness.ts';
 
 /** What latency moves together at the service. */
 const slackMs = second;

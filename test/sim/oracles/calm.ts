@@ -1,12 +1,12 @@
 import type { Report } from '../core/run.ts';
-import { type Call, cloudModelOf, isMutating, succeeded } from './cloud-model.ts';
-import { canonical } from './json.ts';
-import { type KubeWrite, kubeModelOf } from './kube-model.ts';
-import { told } from './mutations.ts';
-import { domain, type Version } from './resource.ts';
-import { ByKey, RollingCount } from './rolling-count.ts';
-import { contested, namedBy } from './strangers.ts';
-import { hour, type Witness } from './witness.ts';
+import { contested, namedBy } from './verdicts/strangers.ts';
+import { type Call, cloudModelOf, isMutating, succeeded } from './witness/cloud-model.ts';
+import { canonical } from './witness/json.ts';
+import { type KubeWrite, kubeModelOf } from './witness/kube-model.ts';
+import { told } from './witness/mutations.ts';
+import { domain, type Version } from './witness/resource.ts';
+import { ByKey, RollingCount } from './witness/rolling-count.ts';
+import { hour, type Witness } from './witness/witness.ts';
 
 /** What is refused is tried six times an hour. */
 const mostTries = 7;

@@ -1,12 +1,12 @@
 import { type Report, unknownID } from '../core/run.ts';
-import { isMadeElsewhere, isSoFor } from './excuses.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { servants } from './look.ts';
-import { mutationsOf } from './mutations.ts';
-import { refusalsOf } from './refusals.ts';
-import { externalIDOf, type Resource } from './resource.ts';
-import { sightingsOf } from './sightings.ts';
-import type { Witness } from './witness.ts';
+import { isMadeElsewhere, isSoFor } from './verdicts/excuses.ts';
+import { servants } from './verdicts/look.ts';
+import { kubeModelOf } from './witness/kube-model.ts';
+import { mutationsOf } from './witness/mutations.ts';
+import { refusalsOf } from './witness/refusals.ts';
+import { externalIDOf, type Resource } from './witness/resource.ts';
+import { sightingsOf } from './witness/sightings.ts';
+import type { Witness } from './witness/witness.ts';
 
 /** At rest each resource is Ready, or says truly why it is not. */
 export function converges(world: Witness, report: Report) {

@@ -1,5 +1,5 @@
 import type { Report } from '../core/run.ts';
-import type { Witness } from './witness.ts';
+import type { Witness } from './witness/witness.ts';
 
 /** What an error is called that nobody foresaw. */
 const internal =

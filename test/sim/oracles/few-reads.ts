@@ -1,12 +1,12 @@
 import type { Report } from '../core/run.ts';
-import { cloudModelOf, isMutating, succeeded } from './cloud-model.ts';
-import { disturbancesOf } from './disturbances.ts';
-import { type InstallationHistory, installationsOf } from './installations.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { needOf } from './needed-reads.ts';
-import { ByKey } from './rolling-count.ts';
-import { watchWholeLists } from './whole-lists.ts';
-import { minute, type Witness } from './witness.ts';
+import { needOf } from './verdicts/needed-reads.ts';
+import { watchWholeLists } from './verdicts/whole-lists.ts';
+import { cloudModelOf, isMutating, succeeded } from './witness/cloud-model.ts';
+import { disturbancesOf } from './witness/disturbances.ts';
+import { type InstallationHistory, installationsOf } from './witness/installations.ts';
+import { kubeModelOf } from './witness/kube-model.ts';
+import { ByKey } from './witness/rolling-count.ts';
+import { minute, type Witness } from './witness/witness.ts';
 
 /** So long nothing has changed before reads are counted, and for so long they are. */
 const spanMs = 10 * minute;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { mainKey } from '../core/story.ts';
 import { impliedCalls } from './implied-calls.ts';
-import { FakeWorld, madeBotUser, operator } from './witness.fixture.ts';
+import { FakeWorld, madeBotUser, operator } from './witness/witness.fixture.ts';
 
 const externalID = 'edge-operator.dev/external-id';
 const route = '/edges/https/edghts_a/routes/edghtsrt_a';

@@ -1,18 +1,18 @@
 import type { Report } from '../core/run.ts';
-import { accountsOf } from './accounts.ts';
-import { type Call, cloudModelOf, type Thing } from './cloud-model.ts';
-import { wasDeniedAlone } from './denied.ts';
-import { isForged } from './excuses.ts';
-import { missing, strange } from './expectation.ts';
-import { impliedObject } from './implied.ts';
-import { fieldsOf, parsed } from './json.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { hasLostItsMark, wasUndoneByRestore } from './left-behind.ts';
-import { moduleOwnershipOf, names, partOf } from './module-ownership.ts';
-import { type Mutation, mutationsOf, told } from './mutations.ts';
-import { kindsOfCollection, ownershipOf } from './ownership.ts';
-import { externalIDOf, isObserved, isPaused, isRetained, type Resource, type Version } from './resource.ts';
-import type { Witness } from './witness.ts';
+import { wasDeniedAlone } from './verdicts/denied.ts';
+import { isForged } from './verdicts/excuses.ts';
+import { hasLostItsMark, wasUndoneByRestore } from './verdicts/left-behind.ts';
+import { accountsOf } from './witness/accounts.ts';
+import { type Call, cloudModelOf, type Thing } from './witness/cloud-model.ts';
+import { missing, strange } from './witness/expectation.ts';
+import { impliedObject } from './witness/implied.ts';
+import { fieldsOf, parsed } from './witness/json.ts';
+import { kubeModelOf } from './witness/kube-model.ts';
+import { moduleOwnershipOf, names, partOf } from './witness/module-ownership.ts';
+import { type Mutation, mutationsOf, told } from './witness/mutations.ts';
+import { kindsOfCollection, ownershipOf } from './witness/ownership.ts';
+import { externalIDOf, isObserved, isPaused, isRetained, type Resource, type Version } from './witness/resource.ts';
+import type { Witness } from './witness/witness.ts';
 
 /** Every change of the cloud is asked for by a spec as it was when the call was sent, or a few seconds before. */
 export function impliedCalls(world: Witness, report: Report) {

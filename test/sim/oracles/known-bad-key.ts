@@ -1,9 +1,9 @@
 import type { Flight } from '../core/network.ts';
 import type { Report } from '../core/run.ts';
-import { keyOf } from './cloud-model.ts';
-import { ByKey, RollingCount } from './rolling-count.ts';
-import { installationOf } from './who.ts';
-import { minute, type Witness } from './witness.ts';
+import { keyOf } from './witness/cloud-model.ts';
+import { ByKey, RollingCount } from './witness/rolling-count.ts';
+import { installationOf } from './witness/who.ts';
+import { minute, type Witness } from './witness/witness.ts';
 
 /** So many refusals in a row are no matter of a single permission. */
 const refusalsThatTell = 3;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { fewReads } from './few-reads.ts';
 import { nobodyStarves } from './nobody-starves.ts';
-import { available, FakeWorld, madeBotUser, operator, unready } from './witness.fixture.ts';
+import { available, FakeWorld, madeBotUser, operator, unready } from './witness/witness.fixture.ts';
 
 const externalID = 'edge-operator.dev/external-id';
 let world: FakeWorld;

@@ -1,8 +1,8 @@
 import type { Report } from '../core/run.ts';
-import { type Fields, fieldsOf, parsed } from './json.ts';
-import { type KubeWrite, kubeModelOf } from './kube-model.ts';
-import { domain } from './resource.ts';
-import type { Witness } from './witness.ts';
+import { type Fields, fieldsOf, parsed } from './witness/json.ts';
+import { type KubeWrite, kubeModelOf } from './witness/kube-model.ts';
+import { domain } from './witness/resource.ts';
+import type { Witness } from './witness/witness.ts';
 
 /** Every secret of a story has it in it. */
 const canary = /CANARY-?\d+/;

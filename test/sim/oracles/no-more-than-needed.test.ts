@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { mainKey, secondKey } from '../core/story.ts';
 import { noMoreThanNeeded } from './no-more-than-needed.ts';
-import { condition, FakeWorld, madeBotUser, operator } from './witness.fixture.ts';
+import { condition, FakeWorld, madeBotUser, operator } from './witness/witness.fixture.ts';
 
 let world: FakeWorld;
 

@@ -1,15 +1,15 @@
 import type { Flight } from '../core/network.ts';
 import type { Report } from '../core/run.ts';
-import { type Call, cloudModelOf, isMutating, succeeded } from './cloud-model.ts';
-import { disturbancesOf } from './disturbances.ts';
-import { canonical } from './json.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { partOf } from './module-ownership.ts';
-import { told } from './mutations.ts';
-import { partCondition, type Resource } from './resource.ts';
-import { ByKey } from './rolling-count.ts';
-import { installationOf } from './who.ts';
-import { minute, second, type Witness } from './witness.ts';
+import { type Call, cloudModelOf, isMutating, succeeded } from './witness/cloud-model.ts';
+import { disturbancesOf } from './witness/disturbances.ts';
+import { canonical } from './witness/json.ts';
+import { kubeModelOf } from './witness/kube-model.ts';
+import { partOf } from './witness/module-ownership.ts';
+import { told } from './witness/mutations.ts';
+import { partCondition, type Resource } from './witness/resource.ts';
+import { ByKey } from './witness/rolling-count.ts';
+import { installationOf } from './witness/who.ts';
+import { minute, second, type Witness } from './witness/witness.ts';
 
 /** An operator that is not told how a request ended may send it again; by then there may be nothing to change. */
 class Sent {

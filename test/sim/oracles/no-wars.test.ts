@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { noWars } from './no-wars.ts';
-import { FakeWorld, madeBotUser, operator } from './witness.fixture.ts';
+import { FakeWorld, madeBotUser, operator } from './witness/witness.fixture.ts';
 
 let world: FakeWorld;
 

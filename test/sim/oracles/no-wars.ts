@@ -1,18 +1,18 @@
 import type { Report } from '../core/run.ts';
-import { type Call, succeeded, type Thing } from './cloud-model.ts';
-import { wasDeniedAlone } from './denied.ts';
-import { disturbancesOf } from './disturbances.ts';
-import { missing, strange } from './expectation.ts';
-import { impliedObject } from './implied.ts';
-import { canonical } from './json.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { hasLostItsMark, wasForgottenByRestore, wasMadeTooLate } from './left-behind.ts';
-import { type Mutation, mutationsOf } from './mutations.ts';
-import { kindsOfCollection } from './ownership.ts';
-import type { Resource } from './resource.ts';
-import { ByKey, RollingCount } from './rolling-count.ts';
-import { contested } from './strangers.ts';
-import { hour, type Witness } from './witness.ts';
+import { wasDeniedAlone } from './verdicts/denied.ts';
+import { hasLostItsMark, wasForgottenByRestore, wasMadeTooLate } from './verdicts/left-behind.ts';
+import { contested } from './verdicts/strangers.ts';
+import { type Call, succeeded, type Thing } from './witness/cloud-model.ts';
+import { disturbancesOf } from './witness/disturbances.ts';
+import { missing, strange } from './witness/expectation.ts';
+import { impliedObject } from './witness/implied.ts';
+import { canonical } from './witness/json.ts';
+import { kubeModelOf } from './witness/kube-model.ts';
+import { type Mutation, mutationsOf } from './witness/mutations.ts';
+import { kindsOfCollection } from './witness/ownership.ts';
+import type { Resource } from './witness/resource.ts';
+import { ByKey, RollingCount } from './witness/rolling-count.ts';
+import { hour, type Witness } from './witness/witness.ts';
 
 /** In an hour in which nobody asks for anything else. */
 const mostChanges = 6;

@@ -1,17 +1,17 @@
 import { defaultCreateSettleMs } from '../core/duration.ts';
 import type { Report } from '../core/run.ts';
-import { type Access, accountsOf } from './accounts.ts';
-import { cloudModelOf } from './cloud-model.ts';
-import { disturbancesOf } from './disturbances.ts';
-import { impliedObject, modulePaths } from './implied.ts';
-import type { InstallationHistory } from './installations.ts';
-import { textOf } from './json.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { servants } from './look.ts';
-import { names } from './module-ownership.ts';
-import { externalIDOf, isMarked, type Resource, type Version } from './resource.ts';
-import { ByKey, RollingCount } from './rolling-count.ts';
-import { minute, second, type Witness } from './witness.ts';
+import { servants } from './verdicts/look.ts';
+import { type Access, accountsOf } from './witness/accounts.ts';
+import { cloudModelOf } from './witness/cloud-model.ts';
+import { disturbancesOf } from './witness/disturbances.ts';
+import { impliedObject, modulePaths } from './witness/implied.ts';
+import type { InstallationHistory } from './witness/installations.ts';
+import { textOf } from './witness/json.ts';
+import { kubeModelOf } from './witness/kube-model.ts';
+import { names } from './witness/module-ownership.ts';
+import { externalIDOf, isMarked, type Resource, type Version } from './witness/resource.ts';
+import { ByKey, RollingCount } from './witness/rolling-count.ts';
+import { minute, second, type Witness } from './witness/witness.ts';
 
 /** In which whatever costs nothing is answered. */
 const patienceMs = 30 * second;

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { mainKey } from '../core/story.ts';
-import { kubeModelOf } from './kube-model.ts';
 import { nothingStolen } from './nothing-stolen.ts';
-import { available, condition, FakeWorld, madeBotUser, operator, unready } from './witness.fixture.ts';
+import { kubeModelOf } from './witness/kube-model.ts';
+import { available, condition, FakeWorld, madeBotUser, operator, unready } from './witness/witness.fixture.ts';
 
 const externalID = 'edge-operator.dev/external-id';
 const path = '/edges/https/edghts_a/routes/edghtsrt_a/compression';

@@ -1,17 +1,17 @@
 import { defaultCreateSettleMs } from '../core/duration.ts';
 import type { Report } from '../core/run.ts';
-import { accountsOf } from './accounts.ts';
-import { type Call, cloudModelOf } from './cloud-model.ts';
-import { idsIn } from './ids.ts';
-import { type InstallationHistory, installationsOf } from './installations.ts';
-import { fieldsOf, parsed, textsOf } from './json.ts';
-import { type KubeWrite, kubeModelOf } from './kube-model.ts';
-import { wasForgottenByRestore, wasUndoneByRestore } from './left-behind.ts';
-import { moduleOwnershipOf, names, partOf } from './module-ownership.ts';
-import { type Mutation, mutationsOf, told } from './mutations.ts';
-import { ownershipOf } from './ownership.ts';
-import { domain, partCondition, type Resource } from './resource.ts';
-import { type Span, second, type Witness } from './witness.ts';
+import { wasForgottenByRestore, wasUndoneByRestore } from './verdicts/left-behind.ts';
+import { accountsOf } from './witness/accounts.ts';
+import { type Call, cloudModelOf } from './witness/cloud-model.ts';
+import { idsIn } from './witness/ids.ts';
+import { type InstallationHistory, installationsOf } from './witness/installations.ts';
+import { fieldsOf, parsed, textsOf } from './witness/json.ts';
+import { type KubeWrite, kubeModelOf } from './witness/kube-model.ts';
+import { moduleOwnershipOf, names, partOf } from './witness/module-ownership.ts';
+import { type Mutation, mutationsOf, told } from './witness/mutations.ts';
+import { ownershipOf } from './witness/ownership.ts';
+import { domain, partCondition, type Resource } from './witness/resource.ts';
+import { type Span, second, type Witness } from './witness/witness.ts';
 
 /** Of two that begin at once either may be first. */
 const raceMs = 5 * second;

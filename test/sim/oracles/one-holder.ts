@@ -1,12 +1,12 @@
 import type { Flight } from '../core/network.ts';
 import type { Report } from '../core/run.ts';
-import { keyOf } from './cloud-model.ts';
-import { disturbancesOf } from './disturbances.ts';
-import { identitiesOf } from './identities.ts';
-import { installationsOf } from './installations.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { installationOf } from './who.ts';
-import { minute, second, type Witness } from './witness.ts';
+import { keyOf } from './witness/cloud-model.ts';
+import { disturbancesOf } from './witness/disturbances.ts';
+import { identitiesOf } from './witness/identities.ts';
+import { installationsOf } from './witness/installations.ts';
+import { kubeModelOf } from './witness/kube-model.ts';
+import { installationOf } from './witness/who.ts';
+import { minute, second, type Witness } from './witness/witness.ts';
 
 /** The last process of an installation that used a key. */
 interface User {

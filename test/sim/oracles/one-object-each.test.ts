@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type Act, mainKey, secondKey } from '../core/story.ts';
 import { oneObjectEach } from './one-object-each.ts';
-import { available, FakeWorld, madeBotUser, operator, unready } from './witness.fixture.ts';
+import { available, FakeWorld, madeBotUser, operator, unready } from './witness/witness.fixture.ts';
 
 const externalID = 'edge-operator.dev/external-id';
 const createdID = 'edge-operator.dev/created-id';

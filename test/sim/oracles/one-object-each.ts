@@ -1,19 +1,19 @@
 import type { Report } from '../core/run.ts';
-import { accountsOf } from './accounts.ts';
-import { cloudModelOf, type Thing } from './cloud-model.ts';
-import { wasDeniedAlone } from './denied.ts';
-import { isForged } from './excuses.ts';
-import { modulePaths } from './implied.ts';
-import { textOf } from './json.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { isLeftOnPurpose, possibleMakers, wasForgotten } from './left-behind.ts';
-import { servants } from './look.ts';
-import { names } from './module-ownership.ts';
-import { mutationsOf } from './mutations.ts';
-import { idsNamedBy, kindsOfCollection, ownershipOf } from './ownership.ts';
-import type { Resource } from './resource.ts';
-import { areBeyondHelp } from './strangers.ts';
-import type { Witness } from './witness.ts';
+import { wasDeniedAlone } from './verdicts/denied.ts';
+import { isForged } from './verdicts/excuses.ts';
+import { isLeftOnPurpose, possibleMakers, wasForgotten } from './verdicts/left-behind.ts';
+import { servants } from './verdicts/look.ts';
+import { areBeyondHelp } from './verdicts/strangers.ts';
+import { accountsOf } from './witness/accounts.ts';
+import { cloudModelOf, type Thing } from './witness/cloud-model.ts';
+import { modulePaths } from './witness/implied.ts';
+import { textOf } from './witness/json.ts';
+import { kubeModelOf } from './witness/kube-model.ts';
+import { names } from './witness/module-ownership.ts';
+import { mutationsOf } from './witness/mutations.ts';
+import { idsNamedBy, kindsOfCollection, ownershipOf } from './witness/ownership.ts';
+import type { Resource } from './witness/resource.ts';
+import type { Witness } from './witness/witness.ts';
 
 /** At rest each resource has one object, and each object that an operator made has one resource. */
 export function oneObjectEach(world: Witness, report: Report) {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Act } from '../core/story.ts';
 import { oneReplayEach } from './one-replay-each.ts';
-import { available, condition, FakeWorld, operator } from './witness.fixture.ts';
+import { available, condition, FakeWorld, operator } from './witness/witness.fixture.ts';
 
 const intent = 'edge-operator.dev/replay-intent';
 const spec = { agentRef: { name: 'edge' }, requestID: 'abc' };

@@ -1,11 +1,11 @@
 import type { Flight } from '../core/network.ts';
 import type { Report } from '../core/run.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { isForgotten, replayOf, replaysAsking } from './replays-asked.ts';
-import { conditionOf, type Resource } from './resource.ts';
-import { isLostToBackup, wasRefusing } from './tunnels-left.ts';
-import { installationOf } from './who.ts';
-import type { Witness } from './witness.ts';
+import { isLostToBackup, wasRefusing } from './verdicts/tunnels-left.ts';
+import { kubeModelOf } from './witness/kube-model.ts';
+import { isForgotten, replayOf, replaysAsking } from './witness/replays-asked.ts';
+import { conditionOf, type Resource } from './witness/resource.ts';
+import { installationOf } from './witness/who.ts';
+import type { Witness } from './witness/witness.ts';
 
 /** A replay that was sent, and may have been carried out. */
 interface Sending {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Act } from '../core/story.ts';
 import { oneTunnelEach } from './one-tunnel-each.ts';
-import { agentAt } from './tunnels-asked.ts';
-import { available, FakeWorld, madeBotUser, operator, unready } from './witness.fixture.ts';
+import { agentAt } from './witness/tunnels-asked.ts';
+import { available, FakeWorld, madeBotUser, operator, unready } from './witness/witness.fixture.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

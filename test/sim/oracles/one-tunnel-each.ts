@@ -1,8 +1,10 @@
 import type { Report } from '../core/run.ts';
-import { agentModelOf, type RunningTunnel, type TunnelStart } from './agent-model.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { servants } from './look.ts';
-import { isPaused, type Resource } from './resource.ts';
+import { servants } from './verdicts/look.ts';
+import { mayBeLeft, takersOf } from './verdicts/tunnels-left.ts';
+import { wrongStop } from './verdicts/tunnels-stopped.ts';
+import { agentModelOf, type RunningTunnel, type TunnelStart } from './witness/agent-model.ts';
+import { kubeModelOf } from './witness/kube-model.ts';
+import { isPaused, type Resource } from './witness/resource.ts';
 import {
   fieldsOtherwise,
   isSameTunnel,
@@ -10,10 +12,8 @@ import {
   tunnelRecorded,
   tunnelShown,
   tunnelsAsked,
-} from './tunnels-asked.ts';
-import { mayBeLeft, takersOf } from './tunnels-left.ts';
-import { wrongStop } from './tunnels-stopped.ts';
-import type { Witness } from './witness.ts';
+} from './witness/tunnels-asked.ts';
+import type { Witness } from './witness/witness.ts';
 
 /**
  * At rest each AgentTunnel that is Ready has its tunnel in its agent, as it asks, and each tunnel that an operator started has

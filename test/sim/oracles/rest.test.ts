@@ -3,7 +3,7 @@ import { epochMs } from '../core/process.ts';
 import { mainKey, secondKey } from '../core/story.ts';
 import { calm } from './calm.ts';
 import { converges } from './converges.ts';
-import { available, condition, FakeWorld, madeBotUser, operator, unready } from './witness.fixture.ts';
+import { available, condition, FakeWorld, madeBotUser, operator, unready } from './witness/witness.fixture.ts';
 
 const externalID = 'edge-operator.dev/external-id';
 const policy = { edgeID: 'edgtls_a', policy: { inbound: [] } };

@@ -1,10 +1,10 @@
 import type { Flight } from '../core/network.ts';
 import type { Report } from '../core/run.ts';
 import type { Answer } from '../core/server.ts';
-import { keyOf } from './cloud-model.ts';
-import { ByKey } from './rolling-count.ts';
-import { installationOf } from './who.ts';
-import { hour, second, type Witness } from './witness.ts';
+import { keyOf } from './witness/cloud-model.ts';
+import { ByKey } from './witness/rolling-count.ts';
+import { installationOf } from './witness/who.ts';
+import { hour, second, type Witness } from './witness/witness.ts';
 
 /** More is not to be believed. */
 const longestMs = hour;

@@ -2,7 +2,15 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { mainKey } from '../core/story.ts';
 import { surroundings } from '../core/surroundings.ts';
 import { sameAsFresh } from './same-as-fresh.ts';
-import { available, type CloudCall, condition, FakeWorld, madeBotUser, operator, unready } from './witness.fixture.ts';
+import {
+  available,
+  type CloudCall,
+  condition,
+  FakeWorld,
+  madeBotUser,
+  operator,
+  unready,
+} from './witness/witness.fixture.ts';
 
 let world: FakeWorld;
 let judge: ReturnType<FakeWorld['judge']>;

@@ -1,18 +1,33 @@
 import { type Report, run } from '../core/run.ts';
 import type { Act, Manifest, Story } from '../core/story.ts';
-import { accountsOf } from './accounts.ts';
-import { cloudModelOf } from './cloud-model.ts';
-import { type EndState, endStateOf } from './end-state.ts';
-import { isDoubtful, isForged, isLeftInTrouble, isMadeElsewhere, isRefusedByService, pathsOf } from './excuses.ts';
-import { canonical, type Fields, fieldsOf } from './json.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { isOfAgents, servants } from './look.ts';
-import { moduleOwnershipOf } from './module-ownership.ts';
-import { mutationsOf } from './mutations.ts';
-import { annotationNames, domain, externalIDOf, isKind, isObserved, isPaused, type Resource } from './resource.ts';
-import { sightingsOf } from './sightings.ts';
-import { contested, namedBy } from './strangers.ts';
-import { minute, perWorld, second, type Witness } from './witness.ts';
+import { type EndState, endStateOf } from './verdicts/end-state.ts';
+import {
+  isDoubtful,
+  isForged,
+  isLeftInTrouble,
+  isMadeElsewhere,
+  isRefusedByService,
+  pathsOf,
+} from './verdicts/excuses.ts';
+import { isOfAgents, servants } from './verdicts/look.ts';
+import { contested, namedBy } from './verdicts/strangers.ts';
+import { accountsOf } from './witness/accounts.ts';
+import { cloudModelOf } from './witness/cloud-model.ts';
+import { canonical, type Fields, fieldsOf } from './witness/json.ts';
+import { kubeModelOf } from './witness/kube-model.ts';
+import { moduleOwnershipOf } from './witness/module-ownership.ts';
+import { mutationsOf } from './witness/mutations.ts';
+import {
+  annotationNames,
+  domain,
+  externalIDOf,
+  isKind,
+  isObserved,
+  isPaused,
+  type Resource,
+} from './witness/resource.ts';
+import { sightingsOf } from './witness/sightings.ts';
+import { minute, perWorld, second, type Witness } from './witness/witness.ts';
 
 /** More would take too long. */
 const mostResources = 60;

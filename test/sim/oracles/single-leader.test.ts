@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { singleLeader } from './single-leader.ts';
-import { FakeWorld } from './witness.fixture.ts';
+import { FakeWorld } from './witness/witness.fixture.ts';
 
 let world: FakeWorld;
 const [one, two] = ['op-0.0', 'op-1.0'];

@@ -1,11 +1,11 @@
 import type { Flight } from '../core/network.ts';
 import type { Report } from '../core/run.ts';
-import { disturbancesOf } from './disturbances.ts';
-import { identitiesOf } from './identities.ts';
-import { installationsOf } from './installations.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { installationOf } from './who.ts';
-import type { Witness } from './witness.ts';
+import { disturbancesOf } from './witness/disturbances.ts';
+import { identitiesOf } from './witness/identities.ts';
+import { installationsOf } from './witness/installations.ts';
+import { kubeModelOf } from './witness/kube-model.ts';
+import { installationOf } from './witness/who.ts';
+import type { Witness } from './witness/witness.ts';
 
 /**
  * A process of an installation that elects a leader changes nothing while its Lease is another's, or has run out; where

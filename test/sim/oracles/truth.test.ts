@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { secondKey } from '../core/story.ts';
 import { truth } from './truth.ts';
-import { available, condition, FakeWorld, madeBotUser, operator, unready } from './witness.fixture.ts';
+import { available, condition, FakeWorld, madeBotUser, operator, unready } from './witness/witness.fixture.ts';
 
 let world: FakeWorld;
 let judge: ReturnType<FakeWorld['judge']>;

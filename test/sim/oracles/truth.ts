@@ -1,15 +1,15 @@
 import type { Report } from '../core/run.ts';
-import { accountsOf } from './accounts.ts';
-import { cloudModelOf } from './cloud-model.ts';
-import { disturbancesOf } from './disturbances.ts';
-import { pathsOf } from './excuses.ts';
-import { canonical, parsed, textOf } from './json.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { type Fault, faultsOf, isDrift, servants } from './look.ts';
-import { quietMomentsOf, quietMs } from './quiet.ts';
-import { isPaused, type Resource } from './resource.ts';
-import { problemsOf } from './status-form.ts';
-import { minute, second, type Witness } from './witness.ts';
+import { pathsOf } from './verdicts/excuses.ts';
+import { type Fault, faultsOf, isDrift, servants } from './verdicts/look.ts';
+import { problemsOf } from './verdicts/status-form.ts';
+import { accountsOf } from './witness/accounts.ts';
+import { cloudModelOf } from './witness/cloud-model.ts';
+import { disturbancesOf } from './witness/disturbances.ts';
+import { canonical, parsed, textOf } from './witness/json.ts';
+import { kubeModelOf } from './witness/kube-model.ts';
+import { quietMomentsOf, quietMs } from './witness/quiet.ts';
+import { isPaused, type Resource } from './witness/resource.ts';
+import { minute, second, type Witness } from './witness/witness.ts';
 
 /** Requests a minute, with which a few resources wait long. */
 const poor = 10;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { doesNotDie } from './does-not-die.ts';
 import { noCanary } from './no-canary.ts';
-import { available, FakeWorld, operator } from './witness.fixture.ts';
+import { available, FakeWorld, operator } from './witness/witness.fixture.ts';
 
 let world: FakeWorld;
 

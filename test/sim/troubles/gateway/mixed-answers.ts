@@ -1,6 +1,6 @@
 import type { Flight } from '../../core/network.ts';
 import type { Trouble } from '../../core/run.ts';
-import { installationOf } from '../../oracles/who.ts';
+import { installationOf } from '../../oracles/witness/who.ts';
 import type { TroubleKind } from '../kind.ts';
 import { options, probability } from '../options.ts';
 import { lasting } from '../plan.ts';

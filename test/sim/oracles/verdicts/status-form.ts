@@ -1,5 +1,5 @@
-import { type Condition, conditionOf, type Resource } from './resource.ts';
-import { second } from './witness.ts';
+import { type Condition, conditionOf, type Resource } from '../witness/resource.ts';
+import { second } from '../witness/witness.ts';
 
 /** Between the writing and its arrival. */
 const slackMs = 2 * second;

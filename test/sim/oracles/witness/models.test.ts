@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { mainKey, secondKey } from '../core/story.ts';
+import { mainKey, secondKey } from '../../core/story.ts';
 import { accountsOf } from './accounts.ts';
 import { cloudModelOf, targetOf } from './cloud-model.ts';
 import { Disturbances } from './disturbances.ts';

@@ -1,15 +1,13 @@
-import { defaultCreateSettleMs } from '../core/duration.ts';
-import type { Act } from '../core/story.ts';
-import { accountNameOf, accountsOf } from './accounts.ts';
-import { cloudModelOf, type Thing } from './cloud-model.ts';
-import { denial, neighboursOf, wasDeniedAlone, wasModuleDenied } from './denied.ts';
-import { isForged, pathsOf } from './excuses.ts';
-import { missing, strange } from './expectation.ts';
-import { impliedObject } from './implied.ts';
-import { canonical, fieldsOf } from './json.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { moduleOwnershipOf, names, partOf, saysApplied } from './module-ownership.ts';
-import { kindsOfCollection, ownershipOf } from './ownership.ts';
+import { defaultCreateSettleMs } from '../../core/duration.ts';
+import type { Act } from '../../core/story.ts';
+import { accountNameOf, accountsOf } from '../witness/accounts.ts';
+import { cloudModelOf, type Thing } from '../witness/cloud-model.ts';
+import { missing, strange } from '../witness/expectation.ts';
+import { impliedObject } from '../witness/implied.ts';
+import { canonical, fieldsOf } from '../witness/json.ts';
+import { kubeModelOf } from '../witness/kube-model.ts';
+import { moduleOwnershipOf, names, partOf, saysApplied } from '../witness/module-ownership.ts';
+import { kindsOfCollection, ownershipOf } from '../witness/ownership.ts';
 import {
   domain,
   externalIDOf,
@@ -22,9 +20,11 @@ import {
   type Resource,
   type Status,
   type Version,
-} from './resource.ts';
-import { wasTroubled } from './troubled.ts';
-import { second, type Witness } from './witness.ts';
+} from '../witness/resource.ts';
+import { wasTroubled } from '../witness/troubled.ts';
+import { second, type Witness } from '../witness/witness.ts';
+import { denial, neighboursOf, wasDeniedAlone, wasModuleDenied } from './denied.ts';
+import { isForged, pathsOf } from './excuses.ts';
 
 type Trouble = Extract<Act, { do: 'trouble' }>;
 

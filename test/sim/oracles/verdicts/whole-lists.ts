@@ -1,18 +1,18 @@
-import type { Flight } from '../core/network.ts';
-import type { Report } from '../core/run.ts';
-import { accountsOf } from './accounts.ts';
-import { cloudModelOf, keyOf, targetOf } from './cloud-model.ts';
-import { disturbancesOf } from './disturbances.ts';
+import type { Flight } from '../../core/network.ts';
+import type { Report } from '../../core/run.ts';
+import { accountsOf } from '../witness/accounts.ts';
+import { cloudModelOf, keyOf, targetOf } from '../witness/cloud-model.ts';
+import { disturbancesOf } from '../witness/disturbances.ts';
+import { impliedObject } from '../witness/implied.ts';
+import { type InstallationHistory, installationsOf } from '../witness/installations.ts';
+import { fieldsOf, parsed, textOf } from '../witness/json.ts';
+import type { AccountID } from '../witness/keys.ts';
+import { kubeModelOf } from '../witness/kube-model.ts';
+import { domain, isMarked, type Resource, type Version } from '../witness/resource.ts';
+import { ByKey } from '../witness/rolling-count.ts';
+import { installationOf } from '../witness/who.ts';
+import { minute, second, type Witness } from '../witness/witness.ts';
 import { isForged } from './excuses.ts';
-import { impliedObject } from './implied.ts';
-import { type InstallationHistory, installationsOf } from './installations.ts';
-import { fieldsOf, parsed, textOf } from './json.ts';
-import type { AccountID } from './keys.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { domain, isMarked, type Resource, type Version } from './resource.ts';
-import { ByKey } from './rolling-count.ts';
-import { installationOf } from './who.ts';
-import { minute, second, type Witness } from './witness.ts';
 
 /** A list of all objects of a kind that an account has. */
 interface List {

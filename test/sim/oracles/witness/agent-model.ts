@@ -1,4 +1,4 @@
-import type { Flight } from '../core/network.ts';
+import type { Flight } from '../../core/network.ts';
 import { type Fields, fieldsOf, parsed, textOf } from './json.ts';
 import { agentAt, type TunnelID } from './tunnels-asked.ts';
 import { installationOf } from './who.ts';

@@ -1,11 +1,11 @@
-import { accountsOf } from './accounts.ts';
+import { accountsOf } from '../witness/accounts.ts';
+import { fieldsOf } from '../witness/json.ts';
+import { kubeModelOf } from '../witness/kube-model.ts';
+import { idsNamedBy } from '../witness/ownership.ts';
+import type { Resource } from '../witness/resource.ts';
+import { installationOf } from '../witness/who.ts';
+import type { Witness } from '../witness/witness.ts';
 import { pathsOf } from './excuses.ts';
-import { fieldsOf } from './json.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { idsNamedBy } from './ownership.ts';
-import type { Resource } from './resource.ts';
-import { installationOf } from './who.ts';
-import type { Witness } from './witness.ts';
 
 /**
  * No installation may see both: what the one has in the account the other cannot know (docs/reliability.md).

@@ -1,10 +1,10 @@
-import { agentModelOf, type TunnelStop } from './agent-model.ts';
-import { disturbancesOf } from './disturbances.ts';
-import { kubeModelOf } from './kube-model.ts';
-import type { Resource } from './resource.ts';
-import { isDefinedBy, isSameTunnel, tunnelShown, tunnelsAsked } from './tunnels-asked.ts';
+import { agentModelOf, type TunnelStop } from '../witness/agent-model.ts';
+import { disturbancesOf } from '../witness/disturbances.ts';
+import { kubeModelOf } from '../witness/kube-model.ts';
+import type { Resource } from '../witness/resource.ts';
+import { isDefinedBy, isSameTunnel, tunnelShown, tunnelsAsked } from '../witness/tunnels-asked.ts';
+import { type Span, second, type Witness } from '../witness/witness.ts';
 import { isLostToBackup, takersOf } from './tunnels-left.ts';
-import { type Span, second, type Witness } from './witness.ts';
 
 /** An operator that is not disturbed acts on what was so within this time. */
 const lagMs = 5 * second;

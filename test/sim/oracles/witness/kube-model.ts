@@ -1,5 +1,5 @@
-import type { Change } from '../../../src/reference/kube-api/store/history.ts';
-import type { Flight } from '../core/network.ts';
+import type { Change } from '../../../../src/reference/kube-api/store/history.ts';
+import type { Flight } from '../../core/network.ts';
 import { canonical, type Fields, fieldsOf, textOf } from './json.ts';
 import { isKind, type Kind, Resource, type Status, statusOf, type Version, versionOf } from './resource.ts';
 import { Timeline } from './timeline.ts';

@@ -1,4 +1,4 @@
-import type { Flight } from '../core/network.ts';
+import type { Flight } from '../../core/network.ts';
 import { fieldsOf, parsed, textOf } from './json.ts';
 import { perWorld, type Witness } from './witness.ts';
 

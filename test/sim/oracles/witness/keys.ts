@@ -1,4 +1,4 @@
-import { apiKeysOf, type Story } from '../core/story.ts';
+import { apiKeysOf, type Story } from '../../core/story.ts';
 
 /** A cloud and an account of it. */
 export type AccountID = `${string}/${string}`;

@@ -1,4 +1,4 @@
-import type { Flight } from '../core/network.ts';
+import type { Flight } from '../../core/network.ts';
 import { disturbancesOf } from './disturbances.ts';
 import { canonical, fieldsOf, parsed } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';

@@ -1,4 +1,4 @@
-import type { Act, Story } from '../core/story.ts';
+import type { Act, Story } from '../../core/story.ts';
 import { hour, minute, perWorld, second, type Witness } from './witness.ts';
 
 /** A time in which something is not as it should be. */

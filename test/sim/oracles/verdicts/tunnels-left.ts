@@ -1,14 +1,21 @@
-import { defaultCreateSettleMs } from '../core/duration.ts';
-import { agentModelOf, type TunnelStart } from './agent-model.ts';
-import { disturbancesOf } from './disturbances.ts';
-import { installationsOf } from './installations.ts';
-import { kubeModelOf } from './kube-model.ts';
+import { defaultCreateSettleMs } from '../../core/duration.ts';
+import { agentModelOf, type TunnelStart } from '../witness/agent-model.ts';
+import { disturbancesOf } from '../witness/disturbances.ts';
+import { installationsOf } from '../witness/installations.ts';
+import { kubeModelOf } from '../witness/kube-model.ts';
+import { isForced, type Resource } from '../witness/resource.ts';
+import { wasTroubled } from '../witness/troubled.ts';
+import {
+  addressOf,
+  isDefinedBy,
+  isSameTunnel,
+  tunnelRecorded,
+  tunnelShown,
+  tunnelsAsked,
+} from '../witness/tunnels-asked.ts';
+import { minute, type Span, second, type Witness } from '../witness/witness.ts';
 import { wasFinalizerTaken } from './left-behind.ts';
 import { servants } from './look.ts';
-import { isForced, type Resource } from './resource.ts';
-import { wasTroubled } from './troubled.ts';
-import { addressOf, isDefinedBy, isSameTunnel, tunnelRecorded, tunnelShown, tunnelsAsked } from './tunnels-asked.ts';
-import { minute, type Span, second, type Witness } from './witness.ts';
 
 const lagMs = 5 * second;
 

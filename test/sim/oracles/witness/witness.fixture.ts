@@ -1,14 +1,14 @@
-import type { ApiObject } from '../../../src/reference/kube-api/object.ts';
-import type { Change } from '../../../src/reference/kube-api/store/history.ts';
-import { StoredObject } from '../../../src/reference/kube-api/store/stored-object.ts';
-import type { Flight, Service } from '../core/network.ts';
-import { SimProcess } from '../core/process.ts';
-import { Chance } from '../core/random.ts';
-import type { Judge, Report } from '../core/run.ts';
-import { Scheduler } from '../core/scheduler.ts';
-import type { Answer } from '../core/server.ts';
-import { type Act, mainKey, type Story } from '../core/story.ts';
-import type { Beginning, Ending, LogLine } from '../core/world.ts';
+import type { ApiObject } from '../../../../src/reference/kube-api/object.ts';
+import type { Change } from '../../../../src/reference/kube-api/store/history.ts';
+import { StoredObject } from '../../../../src/reference/kube-api/store/stored-object.ts';
+import type { Flight, Service } from '../../core/network.ts';
+import { SimProcess } from '../../core/process.ts';
+import { Chance } from '../../core/random.ts';
+import type { Judge, Report } from '../../core/run.ts';
+import { Scheduler } from '../../core/scheduler.ts';
+import type { Answer } from '../../core/server.ts';
+import { type Act, mainKey, type Story } from '../../core/story.ts';
+import type { Beginning, Ending, LogLine } from '../../core/world.ts';
 import type { Witness } from './witness.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

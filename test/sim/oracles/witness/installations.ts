@@ -1,5 +1,5 @@
-import { defaultResyncMs, durationOf } from '../core/duration.ts';
-import type { Beginning } from '../core/world.ts';
+import { defaultResyncMs, durationOf } from '../../core/duration.ts';
+import type { Beginning } from '../../core/world.ts';
 import { perWorld, second, type Witness } from './witness.ts';
 
 /** How a process of an installation is set up. */

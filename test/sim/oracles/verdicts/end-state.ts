@@ -1,15 +1,15 @@
-import { accountsOf } from './accounts.ts';
-import { cloudModelOf, type Thing } from './cloud-model.ts';
-import { type Expectation, missing, strange } from './expectation.ts';
-import { impliedModules, impliedObject } from './implied.ts';
-import { installationsOf } from './installations.ts';
-import { type Fields, textOf } from './json.ts';
-import { kubeModelOf } from './kube-model.ts';
+import { accountsOf } from '../witness/accounts.ts';
+import { cloudModelOf, type Thing } from '../witness/cloud-model.ts';
+import { type Expectation, missing, strange } from '../witness/expectation.ts';
+import { impliedModules, impliedObject } from '../witness/implied.ts';
+import { installationsOf } from '../witness/installations.ts';
+import { type Fields, textOf } from '../witness/json.ts';
+import { kubeModelOf } from '../witness/kube-model.ts';
+import { moduleOwnershipOf } from '../witness/module-ownership.ts';
+import type { Resource, Status, Version } from '../witness/resource.ts';
+import { installationOf } from '../witness/who.ts';
+import type { Witness } from '../witness/witness.ts';
 import { servants } from './look.ts';
-import { moduleOwnershipOf } from './module-ownership.ts';
-import type { Resource, Status, Version } from './resource.ts';
-import { installationOf } from './who.ts';
-import type { Witness } from './witness.ts';
 
 /** What became of a resource: how it stands, and what its spec sets in the cloud, without ids and times. */
 export interface EndState {

@@ -1,12 +1,12 @@
-import { type Access, accountNameOf, accountsOf } from './accounts.ts';
-import { cloudModelOf, type Thing } from './cloud-model.ts';
-import { different } from './expectation.ts';
-import { impliedModules, impliedObject } from './implied.ts';
-import type { InstallationHistory } from './installations.ts';
-import { type Fields, fieldsOf, parsed, textOf } from './json.ts';
-import { kubeModelOf } from './kube-model.ts';
-import type { Resource } from './resource.ts';
-import { second, type Witness } from './witness.ts';
+import { type Access, accountNameOf, accountsOf } from '../witness/accounts.ts';
+import { cloudModelOf, type Thing } from '../witness/cloud-model.ts';
+import { different } from '../witness/expectation.ts';
+import { impliedModules, impliedObject } from '../witness/implied.ts';
+import type { InstallationHistory } from '../witness/installations.ts';
+import { type Fields, fieldsOf, parsed, textOf } from '../witness/json.ts';
+import { kubeModelOf } from '../witness/kube-model.ts';
+import type { Resource } from '../witness/resource.ts';
+import { second, type Witness } from '../witness/witness.ts';
 
 /** Something in the cloud that is not as a resource says. */
 export interface Fault {

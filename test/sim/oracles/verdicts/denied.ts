@@ -1,12 +1,12 @@
-import { type Act, mainKey } from '../core/story.ts';
-import { accountNameOf } from './accounts.ts';
-import { cloudModelOf, type Thing } from './cloud-model.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { kindsOfCollection, ownershipOf } from './ownership.ts';
-import { domain, isOfSameManager, type Resource } from './resource.ts';
+import { type Act, mainKey } from '../../core/story.ts';
+import { accountNameOf } from '../witness/accounts.ts';
+import { cloudModelOf, type Thing } from '../witness/cloud-model.ts';
+import { kubeModelOf } from '../witness/kube-model.ts';
+import { kindsOfCollection, ownershipOf } from '../witness/ownership.ts';
+import { domain, isOfSameManager, type Resource } from '../witness/resource.ts';
+import { wasTroubled } from '../witness/troubled.ts';
+import { minute, type Witness } from '../witness/witness.ts';
 import { areStrangers } from './strangers.ts';
-import { wasTroubled } from './troubled.ts';
-import { minute, type Witness } from './witness.ts';
 
 /**
  * It was taken for gone when the service denied it in words of its own, alone and in lists, and its account had nothing else

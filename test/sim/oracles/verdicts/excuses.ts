@@ -1,16 +1,15 @@
-import { epochMs } from '../core/process.ts';
-import { accountNameOf, accountsOf } from './accounts.ts';
-import { cloudModelOf, type Thing } from './cloud-model.ts';
-import { different, type Expectation, missing, strange, strangeBesideKept } from './expectation.ts';
-import { impliedModules, impliedObject, modulePaths } from './implied.ts';
-import { fieldsOf, parsed, textOf, textsOf } from './json.ts';
-import { type AccountID, serviceOf } from './keys.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { isOfAgents, servants } from './look.ts';
-import { names, partOf } from './module-ownership.ts';
-import { idsNamedBy, ownershipOf } from './ownership.ts';
-import { type Reference, referencesOf } from './references.ts';
-import { refusalsOf } from './refusals.ts';
+import { epochMs } from '../../core/process.ts';
+import { accountNameOf, accountsOf } from '../witness/accounts.ts';
+import { cloudModelOf, type Thing } from '../witness/cloud-model.ts';
+import { different, type Expectation, missing, strange, strangeBesideKept } from '../witness/expectation.ts';
+import { impliedModules, impliedObject, modulePaths } from '../witness/implied.ts';
+import { fieldsOf, parsed, textOf, textsOf } from '../witness/json.ts';
+import { type AccountID, serviceOf } from '../witness/keys.ts';
+import { kubeModelOf } from '../witness/kube-model.ts';
+import { names, partOf } from '../witness/module-ownership.ts';
+import { idsNamedBy, ownershipOf } from '../witness/ownership.ts';
+import { type Reference, referencesOf } from '../witness/references.ts';
+import { refusalsOf } from '../witness/refusals.ts';
 import {
   annotationNames,
   domain,
@@ -20,10 +19,11 @@ import {
   isPaused,
   managerOf,
   type Resource,
-} from './resource.ts';
-import { sightingsOf } from './sightings.ts';
-import { installationOf } from './who.ts';
-import { hour, type Witness } from './witness.ts';
+} from '../witness/resource.ts';
+import { sightingsOf } from '../witness/sightings.ts';
+import { installationOf } from '../witness/who.ts';
+import { hour, type Witness } from '../witness/witness.ts';
+import { isOfAgents, servants } from './look.ts';
 
 type Excuse = (world: Witness, resource: Resource) => boolean;
 

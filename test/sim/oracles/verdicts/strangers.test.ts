@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { accountsOf } from './accounts.ts';
-import { kubeModelOf } from './kube-model.ts';
+import { accountsOf } from '../witness/accounts.ts';
+import { kubeModelOf } from '../witness/kube-model.ts';
+import { available, FakeWorld, operator } from '../witness/witness.fixture.ts';
 import { contested } from './strangers.ts';
-import { available, FakeWorld, operator } from './witness.fixture.ts';
 
 const path = '/edges/https/edghts_a/routes/edghtsrt_a/compression';
 const spec = { edgeID: 'edghts_a', routeID: 'edghtsrt_a', compression: { enabled: true } };

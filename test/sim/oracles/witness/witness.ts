@@ -1,8 +1,8 @@
-import type { Change } from '../../../src/reference/kube-api/store/history.ts';
-import type { Flight } from '../core/network.ts';
-import type { Answer } from '../core/server.ts';
-import type { Story } from '../core/story.ts';
-import type { Beginning, Ending, LogLine } from '../core/world.ts';
+import type { Change } from '../../../../src/reference/kube-api/store/history.ts';
+import type { Flight } from '../../core/network.ts';
+import type { Answer } from '../../core/server.ts';
+import type { Story } from '../../core/story.ts';
+import type { Beginning, Ending, LogLine } from '../../core/world.ts';
 
 /** All that an oracle sees of a world: a World has it, and a fabricated one in tests. */
 export interface Witness {

@@ -1,13 +1,13 @@
-import { accountsOf } from './accounts.ts';
-import { cloudModelOf } from './cloud-model.ts';
-import { impliedObject, modulePaths } from './implied.ts';
-import type { InstallationHistory } from './installations.ts';
-import { fieldsOf } from './json.ts';
-import type { AccountID } from './keys.ts';
-import { kubeModelOf } from './kube-model.ts';
-import { names } from './module-ownership.ts';
-import { isPaused, type Resource } from './resource.ts';
-import { minute, second, type Witness } from './witness.ts';
+import { accountsOf } from '../witness/accounts.ts';
+import { cloudModelOf } from '../witness/cloud-model.ts';
+import { impliedObject, modulePaths } from '../witness/implied.ts';
+import type { InstallationHistory } from '../witness/installations.ts';
+import { fieldsOf } from '../witness/json.ts';
+import type { AccountID } from '../witness/keys.ts';
+import { kubeModelOf } from '../witness/kube-model.ts';
+import { names } from '../witness/module-ownership.ts';
+import { isPaused, type Resource } from '../witness/resource.ts';
+import { minute, second, type Witness } from '../witness/witness.ts';
 
 const pageSize = 100;
 /** The longest pause between two tries of what is not as it should be. */
