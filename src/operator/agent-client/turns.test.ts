@@ -75,6 +75,22 @@ test('whoever waits for a turn gives up when the signal says so, and has none', 
   expect(await shared.take(() => 1)).toBe(1);
 });
 
+test('whoever gave up takes no turn from the others of the namespace', async () => {
+  const shared = all();
+  const done: string[] = [];
+  const stop = new AbortController();
+  const release = Promise.withResolvers<void>();
+  const first = shared.of('one').take(() => release.promise);
+  const take = (namespace: string, signal?: AbortSignal) =>
+    shared.of(namespace).take(() => done.push(namespace), signal);
+  const given = Array.from({ length: 3 }, () => take('one', stop.signal).catch(() => {}));
+  const rest = [take('one'), ...Array.from({ length: 3 }, () => take('many'))];
+  stop.abort(new Error('no more'));
+  release.resolve();
+  await Promise.all([first, ...given, ...rest]);
+  expect(done).toEqual(['one', 'many', 'many', 'many']);
+});
+
 test('work that takes no time waits for nothing', async () => {
   expect(await turns().take(() => 1)).toBe(1);
   expect(slept).toEqual([]);

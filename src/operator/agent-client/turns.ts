@@ -97,19 +97,26 @@ export class Turns {
   }
 
   #next(): void {
-    let waiter = this.#shift();
-    while (waiter?.signal?.aborted === true) waiter = this.#shift();
+    const waiter = this.#shift();
     this.#isTaken = waiter !== undefined;
     waiter?.begin();
   }
 
   /** The next one of the namespace whose turn it is, which comes again after all others. */
   #shift(): Waiter | undefined {
-    const [namespace, those] = this.#waiting.entries().next().value ?? [];
-    if (namespace === undefined || those === undefined) return undefined;
-    this.#waiting.delete(namespace);
-    const waiter = those.shift();
-    if (those.size > 0) this.#waiting.set(namespace, those);
-    return waiter;
+    for (const [namespace, those] of this.#waiting) {
+      this.#waiting.delete(namespace);
+      const waiter = stillWaiting(those);
+      if (those.size > 0) this.#waiting.set(namespace, those);
+      if (waiter !== undefined) return waiter;
+    }
+    return undefined;
   }
+}
+
+/** The oldest that has not given up: whoever has takes no turn from the namespace. */
+function stillWaiting(those: Fifo<Waiter>): Waiter | undefined {
+  let waiter = those.shift();
+  while (waiter?.signal?.aborted === true) waiter = those.shift();
+  return waiter;
 }
