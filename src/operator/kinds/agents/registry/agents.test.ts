@@ -13,15 +13,18 @@ let agents: Agents;
 let emit: (change: Pick<Change<ManagedObject>, 'type' | 'object'>) => void;
 let resources: Parameters<Agents['follow']>[0];
 let opened: string[];
+/** The namespaces that those were opened for. */
+let users: string[];
 let woken: string[];
 
 beforeEach(() => {
-  [opened, woken] = [[], []];
+  [opened, users, woken] = [[], [], []];
   agents = new Agents({
     monotonic: systemClock,
     hosts: new AllowedHosts(['agent.example.test', 'other.example.test'], 'is not in --allowed-agent-hosts'),
-    open: ({ url: at }, hooks) => {
+    open: ({ url: at }, { namespace, ...hooks }) => {
       opened.push(at);
+      users.push(namespace);
       const random = () => 1;
       return new AgentConnection({
         url: at,
@@ -148,6 +151,14 @@ describe('a visit', () => {
     await agents.visit(url, 'team', async (agent) => expect(agent).toBe(known));
     await agents.visit('http://gone.team.svc:4040', 'team', async (agent) => expect(agent.url).toMatch(/gone/));
     expect(opened).toEqual([url, 'http://gone.team.svc:4040']);
+  });
+
+  test('is by no connection of another namespace, in whose turns it would wait', async () => {
+    follow({ url }, { namespace: 'foreign' });
+    await agents.visit(url, 'team', async () => {});
+    expect(users).toEqual(['foreign', 'team']);
+    follow({ url });
+    await agents.visit(url, 'team', async (agent) => expect(agent).toBe(agents.of(tunnel())));
   });
 
   test('is not where all Agents of the namespace that lead there are paused, whatever those of others are', async () => {

@@ -181,7 +181,9 @@ export class Agents extends Registry<AgentEntry> {
    */
   async visit<T>(url: string, namespace: string, use: (agent: AgentConnection) => Promise<T>): Promise<T> {
     const address = this.checkVisit(url, namespace);
-    const known = this.entries().find(({ connection }) => connection?.url === url)?.connection;
+    // By that of another namespace it would wait in whose turns long answers are read, and for whose requests.
+    const isOwn = (entry: AgentEntry) => entry.namespace === namespace && entry.address === url;
+    const known = this.entries().find(isOwn)?.connection;
     if (known !== undefined) return use(known);
     const agent = this.#options.open(address, { namespace });
     try {
