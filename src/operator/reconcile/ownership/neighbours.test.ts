@@ -103,7 +103,10 @@ describe('what it left in trouble', () => {
     now += day;
     expect(ask('a', 'trouble')).toBe('now');
     neighbours.unsaid('blue', resource('a', 'trouble'));
-    expect(ask('b', 'trouble')).toBe('now');
+    expect(ask('b', 'theirs')).toBe('never');
+    expect([ask('a', 'trouble'), ask('a', 'trouble')]).toEqual(['now', 'after']);
+    neighbours.unsaid('blue', resource('a', 'trouble'));
+    expect(ask('b', 'theirs')).toBe('never');
   });
 
   test('is contradicted once a day while it is put right, and never where it is Ready', () => {

@@ -20,10 +20,10 @@ interface Neighbour {
   readonly installation: string;
   /** It may watch some namespaces and not others, or not any more. */
   readonly namespace: string | undefined;
-  /** When what this one has to say was written first, and where it was. */
+  /** When what this one has to say was written first, or anew, and where it was since. */
   at: number;
   readonly toldOn: Set<string>;
-  /** When that was put right; undefined: it was not. */
+  /** When such a thing was put right; undefined: it never was. */
   rightedAt: number | undefined;
 }
 
@@ -55,26 +55,38 @@ export class Neighbours {
       return { kind: 'now' };
     }
     if (isSaidForeign(object)) return { kind: 'now' };
-    if (neighbour.toldOn.has(uid)) neighbour.rightedAt ??= now;
-    if (neighbour.rightedAt === undefined) {
+    if (!isAtWork(neighbour) && neighbour.toldOn.has(uid)) neighbour.rightedAt = now;
+    if (!isAtWork(neighbour)) {
       const say = sayAfter(neighbour.at + rightingMs - now);
       if (say.kind === 'now') neighbour.toldOn.add(uid);
       return say;
     }
     if (isAnswered(object)) {
       this.#unanswered.delete(uid);
-      return isReady(object) ? { kind: 'never' } : lookAgain(neighbour, neighbour.rightedAt, uid, now);
+      return isReady(object) ? { kind: 'never' } : this.#lookAgain(neighbour, uid);
     }
     const since = this.#unanswered.get(uid) ?? now;
     this.#unanswered.set(uid, since);
     return sayAfter(since + patienceMs - now);
   }
 
-  /** What was to be written now could not be: nobody has put it right. */
+  /** What was to be written now could not be: nobody has put it right, and what was known before is so still. */
   unsaid(installation: string, object: ManagedObject): void {
     const neighbour = this.#of(installation, object);
     neighbour?.toldOn.delete(object.metadata.uid ?? '');
-    if (neighbour?.toldOn.size === 0 && neighbour.rightedAt === undefined) this.#known.delete(neighbour);
+    if (neighbour === undefined || neighbour.toldOn.size > 0) return;
+    if (neighbour.rightedAt === undefined) this.#known.delete(neighbour);
+    else neighbour.at = neighbour.rightedAt;
+  }
+
+  #lookAgain(neighbour: AtWork, uid: string): Say {
+    const now = this.#now();
+    const say = sayAfter(neighbour.rightedAt + trustMs - now);
+    if (say.kind !== 'now') return say;
+    neighbour.toldOn.clear();
+    neighbour.toldOn.add(uid);
+    neighbour.at = now;
+    return say;
   }
 
   #of(installation: string, { metadata: { namespace } }: ManagedObject): Neighbour | undefined {
@@ -82,7 +94,7 @@ export class Neighbours {
   }
 
   #dropIdle(namespace: string | undefined): void {
-    const idle = [...this.#known].filter((each) => each.namespace === namespace && each.rightedAt === undefined);
+    const idle = [...this.#known].filter((each) => each.namespace === namespace && !isAtWork(each));
     for (const each of idle.slice(0, -mostIdle)) this.#known.delete(each);
   }
 
@@ -93,13 +105,11 @@ export class Neighbours {
   }
 }
 
-function lookAgain(neighbour: Neighbour, rightedAt: number, uid: string, now: number): Say {
-  const say = sayAfter(rightedAt + trustMs - now);
-  if (say.kind !== 'now') return say;
-  neighbour.toldOn.clear();
-  neighbour.toldOn.add(uid);
-  Object.assign(neighbour, { rightedAt: undefined, at: now });
-  return say;
+type AtWork = Neighbour & { rightedAt: number };
+
+/** It has put right what was written last. */
+function isAtWork(neighbour: Neighbour): neighbour is AtWork {
+  return neighbour.rightedAt !== undefined && neighbour.rightedAt >= neighbour.at;
 }
 
 function sayAfter(ms: number): Say {
