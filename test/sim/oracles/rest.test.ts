@@ -321,10 +321,12 @@ describe('converges', () => {
     const creating = 'BotUser a/bot is not Ready: Creating, so it is';
     const left = { status: unready(1, 'Creating', 'Reconciling', { ownership }) };
     test.each([
-      ['is excused for a day where it had put right what was said there', [operator, 'two-0.0'], 1_000, []],
-      ['is not after that', [operator, 'two-0.0'], 24 * 3_600_000, [creating]],
-      ['is not where it put nothing right', ['two-0.0', operator], 1_000, [creating]],
-    ])('the trouble in which it left another one %s', async (_, saying, ms, said) => {
+      ['is excused for a day where it had put right what was said there', [operator, 'two-0.0'], 1_000, 0, []],
+      ['is not after that', [operator, 'two-0.0'], 24 * 3_600_000, 0, [creating]],
+      ['is from when it said so of that one', [operator, 'two-0.0'], 20 * 3_600_000, 20 * 3_600_000, []],
+      ['is not where it put nothing right', ['two-0.0', operator], 1_000, 0, [creating]],
+      ['is not either where it says so later', ['two-0.0', operator], 1_000, 1_000, [creating]],
+    ])('the trouble in which it left another one %s', async (_, saying, ms, later, said) => {
       begin({
         installations: [{ name: 'op' }, { name: 'two', settings: { watchNamespaces: 'a,b' } }],
         acts: [{ at: 0, do: 'start', installation: 'two' }],
@@ -337,6 +339,13 @@ describe('converges', () => {
       for (const by of saying)
         await world.write('BotUser', 'other', { ...(by === operator ? contradicted : left), by });
       await world.pass(ms);
+      if (later > 0) {
+        await world.write('BotUser', 'bot', {
+          status: unready(1, 'Creating', 'Reconciling', { ownership, url: 'x' }),
+          by: 'two-0.0',
+        });
+        await world.pass(later);
+      }
       world.begin('two-0.1', { watchNamespaces: 'b' });
       expect((await spoke()).filter((line) => line.includes('a/bot'))).toEqual(said);
     });

@@ -109,6 +109,18 @@ describe('what it left in trouble', () => {
     expect(ask('b', 'theirs')).toBe('never');
   });
 
+  test('is not what has been in the making for less long', () => {
+    now += 2 * day;
+    expect(ask('b', 'trouble')).toBe('after');
+    now += day - 1;
+    expect(ask('b', 'trouble')).toBe('after');
+    expect(ask('b', 'theirs')).toBe('never');
+    now += 1;
+    expect(ask('b', 'trouble')).toBe('after');
+    now += day;
+    expect(ask('b', 'trouble')).toBe('now');
+  });
+
   test('is contradicted once a day while it is put right, and never where it is Ready', () => {
     let times = 0;
     for (const until = now + 7 * day; now < until; now += 600_000) {

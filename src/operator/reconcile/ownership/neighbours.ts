@@ -5,7 +5,7 @@ import { isSaidForeign } from './foreign.ts';
 const rightingMs = 20_000;
 /** How long it is given to answer a change. */
 const patienceMs = 60_000;
-/** How long it is believed to be at work there where something is in trouble, before it is looked whether it has left. */
+/** How long it is believed to be at work there, and something to be on its way there, before it is looked whether it has left. */
 const trustMs = 86_400_000;
 /** Whose names are known of a namespace while they show no work: whoever may write a resource may make names up. */
 const mostIdle = 32;
@@ -31,13 +31,15 @@ interface Neighbour {
  * Other installations of the operator that manage resources which this one watches too. Two that both wrote the condition
  * of one resource would do so for ever. So what this one has to say is written to one resource of a namespace first:
  * whoever is at work there puts it right, and is not contradicted there any more, but where it leaves a change unanswered, and
- * once a day over what is in trouble: it may have left that, and nobody would say any more what becomes of it.
+ * once a day over what has been in trouble for as long: it may have left that, and nobody would say any more what becomes of it.
  */
 export class Neighbours {
   readonly #now: () => number;
   readonly #known = new Set<Neighbour>();
   /** Since when a resource waits for its installation to answer a change. */
   readonly #unanswered = new Map<string, number>();
+  /** Since when one is not Ready, as far as its installation has been at work. */
+  readonly #unready = new Map<string, number>();
 
   /** @param now milliseconds on the monotonic clock */
   constructor(now: () => number) {
@@ -61,13 +63,11 @@ export class Neighbours {
       if (say.kind === 'now') neighbour.toldOn.add(uid);
       return say;
     }
-    if (isAnswered(object)) {
-      this.#unanswered.delete(uid);
-      return isReady(object) ? { kind: 'never' } : this.#lookAgain(neighbour, uid);
-    }
-    const since = this.#unanswered.get(uid) ?? now;
-    this.#unanswered.set(uid, since);
-    return sayAfter(since + patienceMs - now);
+    if (!isAnswered(object)) return sayAfter(since(this.#unanswered, uid, now) + patienceMs - now);
+    this.#unanswered.delete(uid);
+    if (!isReady(object)) return this.#lookAgain(neighbour, uid);
+    this.#unready.delete(uid);
+    return { kind: 'never' };
   }
 
   /** What was to be written now could not be: nobody has put it right, and what was known before is so still. */
@@ -81,7 +81,7 @@ export class Neighbours {
 
   #lookAgain(neighbour: AtWork, uid: string): Say {
     const now = this.#now();
-    const say = sayAfter(neighbour.rightedAt + trustMs - now);
+    const say = sayAfter(Math.max(neighbour.rightedAt, since(this.#unready, uid, now)) + trustMs - now);
     if (say.kind !== 'now') return say;
     neighbour.toldOn.clear();
     neighbour.toldOn.add(uid);
@@ -101,6 +101,7 @@ export class Neighbours {
   /** The resource is gone from Kubernetes. */
   forget(uid: string): void {
     this.#unanswered.delete(uid);
+    this.#unready.delete(uid);
     for (const { toldOn } of this.#known) toldOn.delete(uid);
   }
 }
@@ -110,6 +111,13 @@ type AtWork = Neighbour & { rightedAt: number };
 /** It has put right what was written last. */
 function isAtWork(neighbour: Neighbour): neighbour is AtWork {
   return neighbour.rightedAt !== undefined && neighbour.rightedAt >= neighbour.at;
+}
+
+/** Since when it is so of the resource, which is from now on where nothing is known. */
+function since(known: Map<string, number>, uid: string, now: number): number {
+  const at = known.get(uid) ?? now;
+  known.set(uid, at);
+  return at;
 }
 
 function sayAfter(ms: number): Say {

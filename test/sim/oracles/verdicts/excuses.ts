@@ -229,19 +229,21 @@ function isLeftToAnother(world: Witness, resource: Resource): boolean {
 }
 
 /**
- * Another installation that managed it has left its namespace, and was at work there less than a day ago: it put right what one that
- * serves it had said of what it manages there. That it has left can be told by nothing.
+ * Another installation that managed it has left its namespace, and was at work there: it put right what one that serves it had said of
+ * what it manages there, or, after that, said what it says of this one, less than a day ago. That it has left can be told by nothing.
  */
 export function isLeftInTrouble(world: Witness, resource: Resource): boolean {
   if (!isLeftToAnother(world, resource)) return false;
   const manager = managerOf(resource);
   const serving = servants(world, resource).map(({ name }) => name);
+  const { by: last = '', at: lastAt = 0 } = resource.status ?? {};
+  const saidAt = installationOf(last) === manager ? lastAt : 0;
   return [...kubeModelOf(world).live.values()].some((other) => {
     if (other.namespace !== resource.namespace || managerOf(other) !== manager) return false;
     return other.statuses.all.some(({ by = '', at }, index, all) => {
       const before = installationOf(all[index - 1]?.by ?? '') ?? '';
       const isRighted = installationOf(by) === manager && serving.includes(before);
-      return isRighted && at > world.scheduler.now - 24 * hour;
+      return isRighted && Math.max(at, saidAt) > world.scheduler.now - 24 * hour;
     });
   });
 }
