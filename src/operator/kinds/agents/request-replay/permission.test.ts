@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { DependencyError, RefusedError } from '../../../reconcile/status/outcome.ts';
 import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
-import { RefusedError } from '../../../reconcile/status/outcome.ts';
 import type { Agents } from '../registry/agents.ts';
 import { replayableAgent } from './permission.ts';
 
@@ -47,4 +47,28 @@ describe('a replay', () => {
     ['of a request that is not there', { shared: true }, 'allowed'],
     ["of one that is not there, to another's tunnel", { shared: true, asked: 'theirs' }, 'refused'],
   ])('%s', async (_, given, outcome) => expect(await check(given)).toBe(outcome));
+});
+
+const paused = (): never => {
+  throw new DependencyError('Agent team/dev is paused');
+};
+
+test.each([
+  ['was paused', paused, 'Agent team/dev is paused'],
+  ['has another address', () => ({ url: 'http://other' }), 'the Agent is at http://agent no longer'],
+])('nothing is replayed where the Agent %s while what was captured was read', async (_, meanwhile, why) => {
+  let replayed = 0;
+  const replay = async () => {
+    replayed += 1;
+  };
+  const connection = { url: 'http://agent', client: { replay } };
+  let of: () => object = () => connection;
+  const object = { metadata: { name: 'r', namespace: 'team' }, spec: {} } as unknown as ManagedObject;
+  const agent = replayableAgent({ of: () => of() } as unknown as Agents, object);
+  await agent.replay({ id: 'req_1' });
+  of = meanwhile;
+  const error: unknown = await agent.replay({ id: 'req_1' }).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(DependencyError);
+  expect(error).toHaveProperty('message', why);
+  expect(replayed).toBe(1);
 });

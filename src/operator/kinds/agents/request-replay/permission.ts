@@ -1,6 +1,6 @@
 import type { Replay, Waiting } from '../../../agent-client/client.ts';
+import { DependencyError, RefusedError } from '../../../reconcile/status/outcome.ts';
 import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
-import { RefusedError } from '../../../reconcile/status/outcome.ts';
 import type { Agents } from '../registry/agents.ts';
 import type { ReplayAgent } from './flow.ts';
 
@@ -10,17 +10,22 @@ const mostMiB = 16;
 /**
  * The agent that a resource names. Where Agents of other namespaces lead to it too, only what came through a tunnel that
  * the resource's own namespace made is replayed, and only to such a tunnel: captures are read, and tunnels reached, by
- * whose they are. Throws DependencyError when it cannot be used.
+ * whose they are. Throws DependencyError when it cannot be used, and rejects with one where it cannot be used any more.
  */
 export function replayableAgent(
   agents: Pick<Agents, 'of' | 'isShared' | 'hasMade'>,
   object: ManagedObject,
 ): ReplayAgent {
-  const { url, client } = agents.of(object);
+  const connection = agents.of(object);
+  const { url, client } = connection;
   const { namespace = '' } = object.metadata;
   return {
     status: (waiting) => client.status(waiting),
-    replay: (replay) => client.replay(replay),
+    replay: async (replay) => {
+      // To read what was captured may have taken minutes, in which a person paused the Agent, or gave it another address.
+      if (agents.of(object) !== connection) throw new DependencyError(`the Agent is at ${url} no longer`);
+      await client.replay(replay);
+    },
     check: async ({ id, tunnelName }: Replay, { signal }: Waiting = {}) => {
       if (!agents.isShared(url, namespace)) return;
       const request = await client.getRequest(id, { mostMiB, signal });
