@@ -26,6 +26,7 @@ import { publicClaimOf, takenAddress } from './public-address.ts';
 import { claimIn, conflict, nameOf, rivalOf } from './rival.ts';
 import { type Spec, type Status, spec as specSchema } from './schema.ts';
 import {
+  addressKept,
   baselineIn,
   definitionOf,
   ignoredOf,
@@ -132,7 +133,7 @@ export class TunnelFlow implements Flow<undefined> {
         journal.event('Adopted', `adopted tunnel ${name}, which ran already as asked`);
         return available(context, running as Tunnel, asked);
       case 'conflict':
-        return report('Conflict', takenBy(name, action.field), { fields: {} });
+        return report('Conflict', takenBy(name, action.field), { fields: addressKept(resource.object, tunnel.url) });
       case 'replace':
         await resource.confirm();
         await agent.stop(name, call);

@@ -115,6 +115,35 @@ test.each([
   expect(here.flow.claims(here.object)).toContain('public agent:80 web');
 });
 
+describe('it is kept where another tunnel has the new name', () => {
+  beforeEach(async () => {
+    here.isRequested = false;
+    here.edit({ options: { subdomain: 'web' } });
+    await here.settle();
+    here.edit({ tunnelName: 'other' });
+  });
+  const check = async () => {
+    expect(await here.look(0)).toMatchObject({ reason: 'Conflict', fields: { publicURL: 'http://web.localhost' } });
+    expect(here.flow.claims(here.object)).toEqual(['ns/dev other', 'public agent:80 web']);
+    await here.look(0);
+    expect(here.flow.claims(here.object)).toEqual(['ns/dev other', 'public agent:80 web']);
+  };
+
+  test('that runs in the agent', async () => {
+    const foreign = shown({ name: 'other', proto: 'http', addr: '1' });
+    here.onLook = () => {
+      here.running ??= foreign;
+    };
+    await check();
+  });
+
+  test('by its resource', async () => {
+    const status = { tunnelName: 'other' };
+    here.peers = [holder(theirs, { namespace: 'ns', status })];
+    await check();
+  });
+});
+
 test('of two of whom both say so the older one has it', async () => {
   here.edit({ options: { subdomain: 'web' } });
   await here.settle();

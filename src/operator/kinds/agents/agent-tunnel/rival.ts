@@ -4,7 +4,7 @@ import { keyOf, type ManagedObject } from '../../../reconcile/resource/resource.
 import { type Report, report } from '../../../reconcile/status/outcome.ts';
 import { agentKeyOf } from '../registry/agents.ts';
 import { agentIdentity, claimOn, isElsewhere, standingOnTunnel } from '../registry/ownership.ts';
-import type { Started } from './started.ts';
+import { addressKept, type Started } from './started.ts';
 
 type Context = Pick<ReconcileContext<unknown>, 'resource' | 'peers'>;
 
@@ -25,8 +25,9 @@ export function rivalOf({ resource: { object }, peers }: Context, { url, name }:
 }
 
 /** What the status says of it. */
-export function conflict({ resource: { object } }: Context, { name }: Started, rival: ManagedObject): Report {
-  return report('Conflict', isElsewhere(rival, object) ? heldElsewhere(name) : heldBy(rival), { fields: {} });
+export function conflict({ resource: { object } }: Context, { url, name }: Started, rival: ManagedObject): Report {
+  const message = isElsewhere(rival, object) ? heldElsewhere(name) : heldBy(rival);
+  return report('Conflict', message, { fields: addressKept(object, url) });
 }
 
 function heldBy(rival: ManagedObject): string {

@@ -93,17 +93,20 @@ export function recordOf(started: Started | undefined): Annotations {
   return { [annotation.startedTunnel]: started === undefined ? null : JSON.stringify(started) };
 }
 
-/**
- * What the status keeps of it while it does not run: that it was there, for this resource, and where the public reached it, to be
- * reached there again, also under another name.
- */
+/** What the status keeps of it while it does not run: that it was there, for this resource, and its public address. */
 export function keptOf(
   object: ManagedObject,
   tunnel: Pick<Started, 'url' | 'name'>,
 ): Pick<Status, 'agentURL' | 'tunnelName' | 'publicURL'> {
-  const { agentURL, tunnelName, publicURL } = (object.status ?? {}) as Status;
-  if (isShown(object, tunnel)) return { agentURL, tunnelName, publicURL };
-  return agentURL === tunnel.url && publicURL !== undefined ? { agentURL, publicURL } : {};
+  const { url: agentURL, name: tunnelName } = tunnel;
+  const kept = addressKept(object, agentURL);
+  return isShown(object, tunnel) ? { ...kept, agentURL, tunnelName } : kept;
+}
+
+/** Where the public reached what it had in the agent at this address, to be reached there again, also under another name. */
+export function addressKept({ status }: ManagedObject, url: string): Pick<Status, 'agentURL' | 'publicURL'> {
+  const { agentURL, publicURL } = (status ?? {}) as Status;
+  return agentURL === url && publicURL !== undefined ? { agentURL, publicURL } : {};
 }
 
 /** The status proves that it was there, for this resource. */
