@@ -44,6 +44,19 @@ test.each([
   expect(starts).toBe(1);
 });
 
+test('what was stopped before is not shown any more where the Agent has another address by the next look', async () => {
+  await here.settle();
+  here.edit({ tunnelName: 'other' });
+  let looks = 0;
+  here.onLook = () => {
+    looks += 1;
+    here.isElsewhere = looks > 1;
+  };
+  const { reason, fields } = await here.look(0);
+  expect([reason, here.running]).toEqual(['Updating', undefined]);
+  expect(fields).toEqual({ agentURL: 'http://agent', publicURL: 'http://web.localhost' });
+});
+
 test('nor for a deletion', async () => {
   await here.reconcile();
   here.onLook = paused;

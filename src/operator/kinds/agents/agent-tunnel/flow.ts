@@ -81,11 +81,10 @@ export class TunnelFlow implements Flow<undefined> {
       return isWaiting ? { ...report, retry: stopping.retry } : report;
     }
     if (isWaiting) return stopping;
-    return this.#act(context, { agent, spec, tunnel }).catch((error: unknown) => {
-      if (stopping === 'nothing') throw error;
-      // The status still shows, and proves, what does not run any more.
-      return { ...reportFailure(error), fields: keptOf(context.resource.object, tunnel) };
-    });
+    const acting = this.#act(context, { agent, spec, tunnel });
+    if (stopping === 'nothing') return acting;
+    // The status still shows, and proves, what does not run any more.
+    return { fields: keptOf(object, tunnel), ...(await acting.catch(reportFailure)) };
   }
 
   leavesNothing(object: ManagedObject): boolean {
