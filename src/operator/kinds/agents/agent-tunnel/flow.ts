@@ -22,16 +22,14 @@ import { words } from '../registry/words.ts';
 import { decide, following } from './decide.ts';
 import { Leaving, leftBehind } from './leaving.ts';
 import { lookOf, looksLike, shownOf, shownOptionsOf } from './look.ts';
-import { publicClaimOf, takenAddress } from './public-address.ts';
+import { addressKept, keptOf, publicClaimOf, takenAddress } from './public-address.ts';
 import { claimIn, conflict, nameOf, rivalOf } from './rival.ts';
 import { type Spec, type Status, spec as specSchema } from './schema.ts';
 import {
-  addressKept,
   baselineIn,
   definitionOf,
   ignoredOf,
   isAnswered,
-  keptOf,
   recordOf,
   type Started,
   startedOf,

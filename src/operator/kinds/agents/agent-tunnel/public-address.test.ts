@@ -115,6 +115,17 @@ test.each([
   expect(here.flow.claims(here.object)).toContain('public agent:80 web');
 });
 
+test('it is kept where the same agent is only spelled otherwise, and refuses the start there', async () => {
+  here.isRequested = false;
+  here.edit({ options: { subdomain: 'web' } });
+  await here.settle();
+  here.object = JSON.parse(JSON.stringify(here.object).replaceAll(agentURL, `${agentURL}:80/api`));
+  here.fails('Rejected');
+  await here.settle();
+  expect(here.running).toBeUndefined();
+  expect(here.flow.claims(here.object)).toContain('public agent:80 web');
+});
+
 describe('it is kept where another tunnel has the new name', () => {
   beforeEach(async () => {
     here.isRequested = false;

@@ -6,7 +6,7 @@ import type { AgentConnection } from '../registry/agent-connection.ts';
 import { agentIdentity, isElsewhere } from '../registry/ownership.ts';
 import { words } from '../registry/words.ts';
 import type { Spec, Status } from './schema.ts';
-import type { Started } from './started.ts';
+import { isShown, type Started } from './started.ts';
 
 /*
  * Where the public reaches a tunnel. An agent that was started anew gives a host name or a port to whoever is the first to start a
@@ -42,6 +42,23 @@ export function publicClaimOf({ status }: ManagedObject): string | undefined {
   const { agentURL, publicURL } = (status ?? {}) as Status;
   const what = distinctOf(publicURL);
   return typeof agentURL === 'string' && what !== undefined ? claimOn(agentURL, what) : undefined;
+}
+
+/** What the status keeps of it while it does not run: that it was there, for this resource, and its public address. */
+export function keptOf(
+  object: ManagedObject,
+  tunnel: Pick<Started, 'url' | 'name'>,
+): Pick<Status, 'agentURL' | 'tunnelName' | 'publicURL'> {
+  const { url: agentURL, name: tunnelName } = tunnel;
+  const kept = addressKept(object, agentURL);
+  return isShown(object, tunnel) ? { ...kept, agentURL, tunnelName } : kept;
+}
+
+/** Where the public reached what it had in the agent, however that is spelled, to be reached there again, also under another name. */
+export function addressKept({ status }: ManagedObject, url: string): Pick<Status, 'agentURL' | 'publicURL'> {
+  const { agentURL, publicURL } = (status ?? {}) as Status;
+  const isThere = typeof agentURL === 'string' && agentIdentity(agentURL) === agentIdentity(url);
+  return isThere && publicURL !== undefined ? { agentURL, publicURL } : {};
 }
 
 /** Why the tunnel is not to be started now: it would get what one of another namespace had. */

@@ -4,7 +4,8 @@ import { keyOf, type ManagedObject } from '../../../reconcile/resource/resource.
 import { type Report, report } from '../../../reconcile/status/outcome.ts';
 import { agentKeyOf } from '../registry/agents.ts';
 import { agentIdentity, claimOn, isElsewhere, standingOnTunnel } from '../registry/ownership.ts';
-import { addressKept, type Started } from './started.ts';
+import { addressKept } from './public-address.ts';
+import type { Started } from './started.ts';
 
 type Context = Pick<ReconcileContext<unknown>, 'resource' | 'peers'>;
 

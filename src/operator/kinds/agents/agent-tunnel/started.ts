@@ -93,24 +93,8 @@ export function recordOf(started: Started | undefined): Annotations {
   return { [annotation.startedTunnel]: started === undefined ? null : JSON.stringify(started) };
 }
 
-/** What the status keeps of it while it does not run: that it was there, for this resource, and its public address. */
-export function keptOf(
-  object: ManagedObject,
-  tunnel: Pick<Started, 'url' | 'name'>,
-): Pick<Status, 'agentURL' | 'tunnelName' | 'publicURL'> {
-  const { url: agentURL, name: tunnelName } = tunnel;
-  const kept = addressKept(object, agentURL);
-  return isShown(object, tunnel) ? { ...kept, agentURL, tunnelName } : kept;
-}
-
-/** Where the public reached what it had in the agent at this address, to be reached there again, also under another name. */
-export function addressKept({ status }: ManagedObject, url: string): Pick<Status, 'agentURL' | 'publicURL'> {
-  const { agentURL, publicURL } = (status ?? {}) as Status;
-  return agentURL === url && publicURL !== undefined ? { agentURL, publicURL } : {};
-}
-
 /** The status proves that it was there, for this resource. */
-function isShown({ status }: ManagedObject, { url, name }: Pick<Started, 'url' | 'name'>): boolean {
+export function isShown({ status }: ManagedObject, { url, name }: Pick<Started, 'url' | 'name'>): boolean {
   const { agentURL, tunnelName } = (status ?? {}) as Status;
   return agentURL === url && tunnelName === name;
 }
