@@ -52,8 +52,11 @@ export class AgentConnection {
   readonly #tunnels: ExternalCache<Tunnel>;
   /** While the agent is away one finds out for all whether it is back. */
   readonly #breaker: Breaker<ApiError>;
-  /** When the agent was last found to be away: what was seen before may have ended with it. */
-  #awayAt = Number.NEGATIVE_INFINITY;
+  /**
+   * When the agent was last found to be away, or an answer of it was given up: what was seen before may have ended with it, or with
+   * what was sent.
+   */
+  #doubtedAt = Number.NEGATIVE_INFINITY;
   #status: { readonly at: number; readonly status: AgentStatus } | undefined;
   /** Of the list that was last told of, without what changes all the time. */
   #shape: string | undefined;
@@ -95,20 +98,20 @@ export class AgentConnection {
   async find(name: string, since: number, call: Call): Promise<Tunnel | undefined> {
     this.#breaker.check();
     await this.#try(() => this.#look(since, call));
-    const found = this.#tunnels.known(name, Math.max(since, this.#awayAt));
+    const found = this.#tunnels.known(name, Math.max(since, this.#doubtedAt));
     if (found === undefined) this.#checkOdd(name);
     return found;
   }
 
   async start(definition: TunnelDefinition, call: Pick<Call, 'away' | 'signal'> = {}): Promise<Tunnel> {
-    const tunnel = await waitAway(call, () => this.client.startTunnel(definition, call));
+    const tunnel = await this.#send(call, () => this.client.startTunnel(definition, call));
     this.#tunnels.record(tunnel, this.#options.monotonic.now());
     this.#options.onCount?.();
     return tunnel;
   }
 
   async stop(name: string, call: Pick<Call, 'away' | 'signal'> = {}): Promise<void> {
-    await waitAway(call, () => this.client.stopTunnel(name, call));
+    await this.#send(call, () => this.client.stopTunnel(name, call));
     this.#tunnels.forget(name);
     this.#options.onCount?.();
   }
@@ -129,10 +132,19 @@ export class AgentConnection {
     await this.client.close();
   }
 
+  async #send<T>(call: Pick<Call, 'away' | 'signal'>, request: () => Promise<T>): Promise<T> {
+    try {
+      return await waitAway(call, request);
+    } catch (error) {
+      if (call.signal?.aborted === true) this.#doubtedAt = this.#options.monotonic.now();
+      throw error;
+    }
+  }
+
   #try<T>(attempt: () => Promise<T>): Promise<T> {
     return this.#breaker.try(attempt, (error) => {
       if (!(error instanceof ApiError)) return undefined;
-      this.#awayAt = this.#options.monotonic.now();
+      this.#doubtedAt = this.#options.monotonic.now();
       return asAway(error);
     });
   }
@@ -146,14 +158,14 @@ export class AgentConnection {
     throw new OddTunnelError(`${which}: ${one.problem}`);
   }
 
-  /** What was seen before the agent was away is not relied on: it may have ended meanwhile. */
+  /** What was seen before is not relied on: it may have ended meanwhile, or begun. */
   #look(since: number, call: Call): Promise<readonly Tunnel[]> {
-    return this.#tunnels.sweep(Math.max(since, this.#awayAt), call);
+    return this.#tunnels.sweep(Math.max(since, this.#doubtedAt), call);
   }
 
   async #statusAsOf(since: number, { signal }: Call): Promise<AgentStatus> {
     const known = this.#status;
-    if (known !== undefined && known.at >= Math.max(since, this.#awayAt)) return known.status;
+    if (known !== undefined && known.at >= Math.max(since, this.#doubtedAt)) return known.status;
     const at = this.#options.monotonic.now();
     const status = saidIn(await this.client.status({ mostMiB: mostStatusMiB, signal }));
     this.#status = { at, status };

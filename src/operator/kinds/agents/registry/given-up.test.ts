@@ -63,3 +63,19 @@ test.each([
   await expect(asked).rejects.toThrow('the process ends');
   expect(answered).toEqual(requests);
 });
+
+test.each([
+  ['a start', 'POST', () => agent.start({ name: 'web', proto: 'http', addr: '1' }, call())],
+  ['a stop', 'DELETE', () => agent.stop('web', call())],
+])('what was seen before %s whose answer is given up is not relied on any more', async (_, method, ask) => {
+  const find = () => agent.find('web', 0, { priority: 'resync' });
+  await find();
+  await find();
+  expect(answered).toEqual(['GET']);
+  const asked = ask();
+  await until('the answer', () => answered.length === 2);
+  stop.abort(new Error('something more urgent came'));
+  await expect(asked).rejects.toThrow('something more urgent came');
+  await find();
+  expect(answered).toEqual(['GET', method, 'GET']);
+});
