@@ -1,6 +1,6 @@
 import type { ReconcileResult } from '../../controller/controller.ts';
 import { annotation } from '../resource/annotations.ts';
-import { conditionOf, isDeleting, keyOf, type ManagedObject } from '../resource/resource.ts';
+import { conditionOf, isDeleting, isOlder, keyOf, type ManagedObject } from '../resource/resource.ts';
 import { type Report, report } from '../status/outcome.ts';
 import { conclude, type StatusOptions } from '../status/status.ts';
 import type { Installation } from './installation.ts';
@@ -42,6 +42,9 @@ export async function concludeForeign(
   installation: string,
   said: Report,
 ): Promise<ReconcileResult> {
+  const latest = options.cache.get(keyOf(object));
+  // It was read afresh, and nothing of it is written before the cache has it too: what is not said now is put right by nobody.
+  if (latest !== undefined && isOlder(latest, object)) return { kind: 'backoff' };
   const say = options.installation.ask(installation, object);
   if (say.kind === 'never') return { kind: 'done' };
   if (say.kind === 'after') return { ...say, priority: 'resync' };
