@@ -125,6 +125,20 @@ test('the intent is recorded, the request is replayed, and nothing follows, what
   expect(object?.status?.conditions).toEqual(before);
 });
 
+test('whoever waits for the agent works on nothing meanwhile', async () => {
+  const context = contextOf(object as ManagedObject, { writer, connection: { key: 'ns/dev', client: undefined } });
+  nextErrors.set('check', undefined);
+  const waits: string[][] = [];
+  const away = async <T>(wait: () => Promise<T>) => {
+    const before = steps.length;
+    const result = await wait();
+    waits.push(steps.slice(before));
+    return result;
+  };
+  await flow.ensure({ ...context, call: { ...context.call, away } });
+  expect(waits).toEqual([['status'], ['check'], ['replay req_1']]);
+});
+
 describe('an operator that dies', () => {
   test('before the intent is recorded, leaves nothing behind', async () => {
     nextErrors.set('begin', new Error('killed'));

@@ -86,7 +86,7 @@ export class ReplayFlow implements Flow<undefined> {
     const agent = this.#options.agentOf(resource.object);
     // An agent that is away is found here, at no risk, before anything is recorded.
     await waitAway(call, () => agent.status(call));
-    await agent.check({ id: requestID, tunnelName }, call);
+    await waitAway(call, () => agent.check({ id: requestID, tunnelName }, call));
     // One that may be on record without our knowing stays the same, or it would pass for somebody else's.
     const intent = this.#unsent.get(resource.uid) ?? `${now(context)} ${this.#options.nonce()}`;
     await this.#begin(resource, intent);

@@ -1,3 +1,4 @@
+import { OneAtATime } from '../../../../common/one-at-a-time.ts';
 import { agentKind } from '../registry/agent-kind.ts';
 import { agentKeyOf } from '../registry/agents.ts';
 import { ReplayFlow } from './flow.ts';
@@ -10,6 +11,9 @@ const resyncIntervalMs = 24 * 3_600_000;
 export const requestReplay = agentKind(
   definition,
   agentKeyOf,
-  ({ agents, uuid }) => new ReplayFlow({ agentOf: (object) => replayableAgent(agents, object), nonce: uuid }),
+  ({ agents, uuid }) => {
+    const captures = new OneAtATime();
+    return new ReplayFlow({ agentOf: (object) => replayableAgent(agents, object, captures), nonce: uuid });
+  },
   { resyncIntervalMs },
 );

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { DependencyError, RefusedError } from '../../../reconcile/status/outcome.ts';
+import { OneAtATime } from '../../../../common/one-at-a-time.ts';
 import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
+import { DependencyError, RefusedError } from '../../../reconcile/status/outcome.ts';
 import type { Agents } from '../registry/agents.ts';
 import { replayableAgent } from './permission.ts';
 
@@ -21,7 +22,7 @@ async function check({ shared, made = [], through, asked }: Given): Promise<'all
     isShared: (url: string, namespace: string) => shared && url === 'http://agent' && namespace === 'team',
     hasMade: (_namespace: string, _url: string, name: string) => made.includes(name),
   } as unknown as Agents;
-  return replayableAgent(agents, object)
+  return replayableAgent(agents, object, new OneAtATime())
     .check({ id: 'req_1', tunnelName: asked })
     .then(
       () => 'allowed' as const,
@@ -64,11 +65,31 @@ test.each([
   const connection = { url: 'http://agent', client: { replay } };
   let of: () => object = () => connection;
   const object = { metadata: { name: 'r', namespace: 'team' }, spec: {} } as unknown as ManagedObject;
-  const agent = replayableAgent({ of: () => of() } as unknown as Agents, object);
+  const agent = replayableAgent({ of: () => of() } as unknown as Agents, object, new OneAtATime());
   await agent.replay({ id: 'req_1' });
   of = meanwhile;
   const error: unknown = await agent.replay({ id: 'req_1' }).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(DependencyError);
   expect(error).toHaveProperty('message', why);
   expect(replayed).toBe(1);
+});
+
+test('of a namespace one capture is read at a time, whatever is asked for, and it holds up no other namespace', async () => {
+  const captures = new OneAtATime();
+  const answers: (() => void)[] = [];
+  const getRequest = () => new Promise<undefined>((resolve) => answers.push(() => resolve(undefined)));
+  const agents = { of: () => ({ url: 'http://agent', client: { getRequest } }), isShared: () => true };
+  const check = (namespace: string) => {
+    const object = { metadata: { name: 'r', namespace }, spec: {} } as unknown as ManagedObject;
+    return replayableAgent(agents as unknown as Agents, object, captures).check({ id: 'req_1' });
+  };
+  const all = [check('team'), check('team'), check('other')];
+  await new Promise(setImmediate);
+  expect(answers).toHaveLength(2);
+  answers[0]?.();
+  await all[0];
+  await new Promise(setImmediate);
+  expect(answers).toHaveLength(3);
+  for (const answer of answers) answer();
+  await Promise.all(all);
 });
