@@ -1,7 +1,7 @@
 import type { RequestOptions } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
 import type { KubeConfig } from '@kubernetes/client-node';
-import type { Fields } from './kubeconfig.ts';
+import { type Fields, KubeConfigError } from './kubeconfig.ts';
 
 /** Headers by their lower-case names. */
 type Plugin = () => Promise<{
@@ -22,11 +22,28 @@ export async function authPlugin(user: Fields): Promise<Plugin | undefined> {
   config.loadFromClusterAndUser(cluster, { name: 'any', exec, authProvider });
   return async () => {
     const options: RequestOptions = {};
-    await config.applyToHTTPSOptions(options);
+    await config.applyToHTTPSOptions(options).catch((error: unknown) => {
+      throw new KubeConfigError(`kubeconfig: ${nameOf(user)}: ${problemOf(error)}`);
+    });
     const { cert, key, headers = {} } = options;
     const texts = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value).trim()]);
     return { headers: Object.fromEntries(texts), tls: { ...(cert && { cert }), ...(key && { key }) } };
   };
+}
+
+/** As the kubeconfig has it. */
+function nameOf({ exec, 'auth-provider': authProvider }: Fields): string {
+  const { command, name } = (exec ?? authProvider ?? {}) as Fields;
+  return exec === undefined ? `auth-provider ${name}` : `exec ${command}`;
+}
+
+/** What a plugin printed is not repeated, as messages of the JSON parser do: it may be a credential. */
+function problemOf(error: unknown): string {
+  if (error instanceof SyntaxError || error instanceof TypeError) return 'gave no credentials that can be read';
+  const { code, message = '' } = error as Partial<NodeJS.ErrnoException>;
+  if (code === 'ENOENT') return 'no such program: install it, or have its folder on the PATH';
+  if (code === 'EACCES') return 'may not be executed';
+  return message.trim() || 'failed, and did not say why';
 }
 
 /** Imported here, not at the top: it costs a third of a second, which only those should pay who need it. */
