@@ -41,6 +41,11 @@ test.each<[string, string | object, string]>([
   ['an unknown context', { ...good, 'current-context': 'y' }, 'no context named "y"'],
   ['an unknown cluster', { ...good, clusters: [] }, 'context "x": no cluster named "c"'],
   ['an unknown user', { ...good, users: [] }, 'context "x": no user named "u"'],
+  [
+    'a password in the server, which messages name',
+    { ...good, clusters: [{ name: 'c', cluster: { server: 'https://me:secret-token@127.0.0.1:6443' } }] },
+    'cluster "c": server holds a user: write it under users',
+  ],
   ['no server', { ...good, clusters: [{ name: 'c', cluster: {} }] }, 'cluster "c": server is not an http or https URL'],
 ])('%s is one line that names the file', async (_reason, content, message) => {
   const path = await file('bad', content);

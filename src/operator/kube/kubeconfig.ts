@@ -141,6 +141,11 @@ function currentContext(config: KubeConfigFile, path: string): KubeContext {
   if (!isServer(cluster.server)) {
     throw new KubeConfigError(`kubeconfig ${path}: cluster "${context.cluster}": server is not an http or https URL`);
   }
+  if (hasUser(cluster.server)) {
+    throw new KubeConfigError(
+      `kubeconfig ${path}: cluster "${context.cluster}": server holds a user: write it under users`,
+    );
+  }
   const user = context.user ? find(config.users, context.user)?.user : {};
   if (!isFields(user)) throw new KubeConfigError(`${wanted}: no user named "${context.user}"`);
   return { cluster: { ...cluster, server: cluster.server }, user, namespace: textOf(context.namespace) };
@@ -148,6 +153,12 @@ function currentContext(config: KubeConfigFile, path: string): KubeContext {
 
 function isServer(server: unknown): server is string {
   return typeof server === 'string' && /^https?:$/.test(URL.parse(server)?.protocol ?? '');
+}
+
+/** Messages name the server: what is secret has no place in it. */
+function hasUser(server: string): boolean {
+  const { username = '', password = '' } = URL.parse(server) ?? {};
+  return username !== '' || password !== '';
 }
 
 /** Of a field; undefined when it is empty, or no text. */

@@ -53,6 +53,9 @@ test.each<[string, object, object]>([
   ['client-key /none: no such file', { 'client-key': '/none' }, {}],
   ['client-key /etc/ca.crt: not a private key in PEM', { 'client-key': 'ca.crt' }, {}],
   ['tokenFile /none: no such file', { tokenFile: '/none', exec: { command: 'plugin' } }, {}],
+  ['exec: no command', { exec: { apiVersion: 'client.authentication.k8s.io/v1' } }, {}],
+  ['token: not one line of visible ASCII characters, without blanks', { token: 'secret\ntext' }, {}],
+  ['tokenFile /etc/ca.crt: not one line of visible ASCII characters, without blanks', { tokenFile: 'ca.crt' }, {}],
   ['tokenFile /etc/empty: empty', { tokenFile: 'empty', token: 'abc' }, {}],
 ])('%s', async (message, user, cluster) => {
   const error = await check(user, cluster).catch((caught: unknown) => caught);
@@ -63,6 +66,7 @@ test.each<[string, object, object]>([
 test('what can be used is, and what a plugin gives is not asked for', async () => {
   await check({ 'client-certificate': 'both.pem', 'client-key': 'both.pem' }, { [authority]: 'ca.crt' });
   await check({ 'client-certificate-data': btoa(cert), 'client-key-data': btoa(key) });
+  await check({ token: 'abc\n' });
   await check({ tokenFile: 'token' }, { 'insecure-skip-tls-verify': true });
   await check({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command: '/none' } });
   await check({});

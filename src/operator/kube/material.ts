@@ -1,4 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { isKey, keyForm } from '../../common/credential/key.ts';
 import { type Fields, KubeConfigError, type KubeContext, reasonOf, type Surroundings, textOf } from './kubeconfig.ts';
 
 type ReadFile = Surroundings['readFile'];
@@ -23,10 +24,16 @@ export async function checkMaterial({ cluster, user }: KubeContext, { readFile }
   await checkPem(cluster, 'certificate-authority', certificate, readFile);
   await checkPem(user, 'client-certificate', certificate, readFile);
   await checkPem(user, 'client-key', privateKey, readFile);
-  const token = textOf(user.tokenFile);
-  if (token === undefined) return;
-  const field = `tokenFile ${token}`;
-  if ((await naming(field, readFile(token))).trim() === '') throw unusable(field, 'empty');
+  if (user.exec !== undefined && textOf((user.exec as Fields).command) === undefined)
+    throw unusable('exec', 'no command');
+  const file = textOf(user.tokenFile);
+  if (file !== undefined) checkToken(`tokenFile ${file}`, await naming(`tokenFile ${file}`, readFile(file)));
+  else if (textOf(user.token) !== undefined) checkToken('token', String(user.token));
+}
+
+function checkToken(field: string, text: string): void {
+  if (text.trim() === '') throw unusable(field, 'empty');
+  if (!isKey(text.trim())) throw unusable(field, `not ${keyForm}`);
 }
 
 interface Form {
