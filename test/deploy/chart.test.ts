@@ -129,6 +129,11 @@ describe('flags', () => {
     expect(near.get('allowed-api-hosts')).toBe('b.example.com,http://cloud.team.svc:8000');
   });
 
+  test('an address is one flag, whatever its path ends with', async () => {
+    const documents = await render({ account: { ...account, apiURL: 'https://[fd00::1]:8443/a:' } });
+    expect(flagsOf(containerOf(operatorOf(documents))).get('api-url')).toBe('https://[fd00::1]:8443/a:');
+  });
+
   test.each(['0s', '0.4ms', '0', 0])('an interval of %j is never, as the operator has it', async (interval) => {
     const documents = await render({ account, endpointMirror: { interval } });
     const flags = flagsOf(containerOf(operatorOf(documents)));
@@ -640,6 +645,33 @@ describe('values that cannot be used', () => {
       'a default account for namespaces that nobody watches',
       { account, watchNamespaces: ['a'], settings: { defaultAccountNamespaces: ['b', 'c'] } },
       /settings\.defaultAccountNamespaces: none of b, c is in watchNamespaces/,
+    ],
+    ...['https://a:port', 'https://:443', 'https://a:', 'https://[::1', 'https://a/%zz'].flatMap(
+      (apiURL): typeof cases => [
+        [`no address: ${apiURL}`, { account: { ...account, apiURL } }, /at '\/account\/apiURL'/],
+        [`no address: ${apiURL}`, { accounts: [{ name: 'x', apiKey: 'k', apiURL }] }, /at '\/accounts\/0\/apiURL'/],
+      ],
+    ),
+    ...['a:port', 'https://a', 'http://a:4040', 'a/b', '*', 'a*', '*.*.svc', '::1', ':4040', '10.0.0.0/a'].map(
+      (host): (typeof cases)[number] => [
+        `no host of agents: ${host}`,
+        { settings: { allowedAgentHosts: [host] } },
+        /at '\/settings\/allowedAgentHosts\/0'/,
+      ],
+    ),
+    ['no key', { account: { apiURL: 'https://a', apiKey: 'two words' } }, /account: apiKey is no API key/],
+    [
+      'no key of an account',
+      { account, accounts: [{ name: 'x', apiKey: ' \n' }] },
+      /accounts\[0\] \(x\): apiKey is no API key/,
+    ],
+    ['a key of no Secret', { account: { ...account, secretKey: '..' } }, /at '\/account\/secretKey'/],
+    ['more than all pods', { podDisruptionBudget: { maxUnavailable: '150%' } }, /at '\/podDisruptionBudget\/maxUn/],
+    ['a name of no Service', { fullnameOverride: '9edge' }, /the release is named 9edge.*give fullnameOverride/],
+    [
+      'an account of no sample',
+      { test: { sample: { account: 'x' } } },
+      /test\.sample\.account needs test\.sample\.namespace/,
     ],
     ['no host', { settings: { allowedApiHosts: ['a b'] } }, /at '\/settings\/allowedApiHosts\/0'/],
     ['several hosts in one', { settings: { allowedAgentHosts: ['a,b'] } }, /at '\/settings\/allowedAgentHosts\/0'/],

@@ -95,7 +95,7 @@ app.kubernetes.io/component: {{ .component }}
 - --watch-namespaces={{ join "," . }}
 {{- end }}
 {{- with .Values.account.apiURL }}
-- --api-url={{ . }}
+- {{ printf "--api-url=%s" . | quote }}
 {{- end }}
 {{- $secret := include "edge-operator.accountSecret" . }}
 {{- if $secret }}
@@ -188,6 +188,14 @@ JSON.
 {{- addf (mulf (regexFind "^[0-9.]+" (toString .)) $unit) 0.5 | floor | int64 }}
 {{- end }}
 
+{{/* Not in the schema: what refuses by that repeats what it refuses. Takes what names the account, and its key. */}}
+{{- define "edge-operator.validateKey" -}}
+{{- $key := default "" (index . 1) }}
+{{- if and (ne $key "") (not (regexMatch "^[!-~]+$" (trim $key))) }}
+{{- fail (printf "%s: apiKey is no API key: a key is one line of visible ASCII characters, without blanks" (index . 0)) }}
+{{- end }}
+{{- end }}
+
 {{/* What a schema cannot say. */}}
 {{- define "edge-operator.validate" -}}
 {{- with .Values.account }}
@@ -198,6 +206,10 @@ JSON.
 {{- fail "account.apiURL is needed: the address of the Cloud Management API of the default account" }}
 {{- end }}
 {{- end }}
+{{- if and (or .Values.metrics.enabled .Values.agent.enabled) (not (regexMatch "^[a-z][-a-z0-9]*$" (include "edge-operator.fullname" .))) }}
+{{- fail (printf "the release is named %s, which no Service may be: give fullnameOverride, of letters, digits and -, a letter first" (include "edge-operator.fullname" .)) }}
+{{- end }}
+{{- include "edge-operator.validateKey" (list "account" .Values.account.apiKey) }}
 {{- $ids := list }}
 {{- range $index, $account := .Values.accounts }}
 {{- $what := printf "accounts[%d] (%s)" $index .name }}
@@ -209,6 +221,7 @@ JSON.
 {{- if eq (empty .apiKey) (empty .existingSecret) }}
 {{- fail (printf "%s: give one of apiKey and existingSecret" $what) }}
 {{- end }}
+{{- include "edge-operator.validateKey" (list $what .apiKey) }}
 {{- if not (or .apiURL $.Values.account.apiURL) }}
 {{- fail (printf "%s: give apiURL here, or account.apiURL for all" $what) }}
 {{- end }}
@@ -216,6 +229,9 @@ JSON.
 {{- if and $.Values.watchNamespaces (not (has $namespace $.Values.watchNamespaces)) }}
 {{- fail (printf "%s: its namespace %s is not in watchNamespaces" $what $namespace) }}
 {{- end }}
+{{- end }}
+{{- if and .Values.test.sample.account (not .Values.test.sample.namespace) }}
+{{- fail "test.sample.account needs test.sample.namespace, in which that account is" }}
 {{- end }}
 {{- with .Values.test.sample.namespace }}
 {{- if and $.Values.watchNamespaces (not (has . $.Values.watchNamespaces)) }}
