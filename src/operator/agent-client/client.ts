@@ -6,6 +6,7 @@ import { HttpClient, type Operation } from '../../common/http/http-client.ts';
 import type { Timeouts } from '../../common/http/service.ts';
 import { parseBaseURL, pathOf } from '../../common/http/url.ts';
 import type { Runtime } from '../../common/runtime.ts';
+import { parseSwitch } from '../../common/usage.ts';
 import type { AgentRoot, AgentStatus, CapturedRequest, RequestList, Tunnel, TunnelList } from './schemas.ts';
 import {
   agentStatusSchema,
@@ -240,11 +241,15 @@ export class AgentClient {
   }
 }
 
-/** Further parameters may be credentials: a message repeats no text of them. */
+/**
+ * Further parameters may be credentials: a message repeats no text of them. A switch in quotes is none, and what to write instead
+ * is the same word.
+ */
 function secretsOf({ name: _name, proto: _proto, addr: _addr, ...parameters }: TunnelDefinition): readonly string[] {
   const texts: string[] = [];
   JSON.stringify(parameters, (_, value: unknown) => {
-    if (typeof value === 'string' && texts.length < mostSecrets) texts.push(value);
+    const isText = typeof value === 'string' && parseSwitch(value) === undefined;
+    if (isText && texts.length < mostSecrets) texts.push(value);
     return value;
   });
   return texts;

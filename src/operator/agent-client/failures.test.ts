@@ -291,3 +291,11 @@ test('parameters of a tunnel, which may be credentials, are not repeated', async
     'tunnels.start: the agent answered 400 (error 102): the password [redacted] of web at 8080 is weak',
   );
 });
+
+test('of a switch in quotes it is told what to write', async () => {
+  const told = 'invalid field "verify_upstream_tls": must be true or false';
+  server.play(json(400, { error_code: 110, msg: told }));
+  const definition = { name: 'web', proto: 'http', addr: '8080', verify_upstream_tls: 'true' };
+  const { message } = await failure(open().startTunnel(definition));
+  expect(message).toContain(told);
+});
