@@ -38,6 +38,7 @@ describe('a policy from a text', () => {
     ['an expression that is no text', broken({ expressions: ['x', 1] }), / inbound\[2\]\.expressions\[1\]: /],
     ['no rules', '{}', / inbound: /],
     ['a list', '[]', /malformed traffic policy: must be an object$/],
+    ['rules twice, of which one would be lost', '{"inbound":[],\n"inbound":[]}', /Map keys must be unique at line 2/],
     ['nothing', '', /malformed traffic policy: must be an object$/],
     ['no YAML', 'a: [1\nsecret: 2', /holds neither JSON nor YAML: .* at line \d+, column \d+$/],
     ['an alias to itself', 'inbound: &a [*a]', /holds neither JSON nor YAML: .*circular/],

@@ -26,10 +26,19 @@ export function parsePolicy(text: string, source: string): Policy {
 /** JSON first: what is valid JSON means what JSON says. */
 function parseText(text: string, source: string): unknown {
   try {
-    return JSON.parse(text);
+    const document: unknown = JSON.parse(text);
+    if (keysIn(JSON.stringify(document)) === keysIn(text)) return document;
   } catch {
-    return fromYaml(text, source);
+    // Perhaps YAML.
   }
+  return fromYaml(text, source);
+}
+
+/** How many there are: of a key that an object has twice JSON.parse keeps the last, where YAML says at which line it is. */
+function keysIn(json: string): number {
+  let keys = 0;
+  for (const [, colon] of json.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)) if (colon !== undefined) keys += 1;
+  return keys;
 }
 
 /** 64 KiB as people write them have not many more than half as many. JSON, which is read at once, has no such bound. */
