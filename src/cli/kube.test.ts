@@ -67,6 +67,13 @@ onLinux('a folder where none can be made is one clear line', () => {
   expect(status).toBe(2);
 });
 
+test('without a place for temporary files it says what to give, and does not stay', () => {
+  const env = { ...process.env, TMPDIR: join(dir, 'none') };
+  const { status, stderr } = spawnSync(process.execPath, [main, 'kube'], { encoding: 'utf8', timeout: 30_000, env });
+  expect(stderr).toBe(`error: --kubeconfig-out is needed: cannot make a folder in ${join(dir, 'none')}: ENOENT\n`);
+  expect(status).toBe(2);
+});
+
 test('a definition that cannot be served and a port that is taken are one clear line', async () => {
   const bad = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: 'x.y' } };
   await writeFile(join(dir, 'bad.yaml'), JSON.stringify(bad));

@@ -49,8 +49,13 @@ async function run(flags: Flags): Promise<void> {
   const { http = false } = flags;
   const options = { port, http, crds: await readCrds(flags.crds), ...(data === undefined ? {} : { dataDir: data }) };
   const api = await startKubeApi(options).catch((error) => refused(error, port));
-  const temporary = kubeconfigOut === undefined ? await mkdtemp(join(tmpdir(), 'edge-operator-kube-')) : undefined;
+  let temporary: string | undefined;
   try {
+    if (kubeconfigOut === undefined) {
+      temporary = await mkdtemp(join(tmpdir(), 'edge-operator-kube-')).catch((error: NodeJS.ErrnoException) => {
+        throw new UsageError(`--kubeconfig-out is needed: cannot make a folder in ${tmpdir()}: ${error.code}`);
+      });
+    }
     const file = resolve(kubeconfigOut ?? join(temporary ?? '', 'kubeconfig'));
     await writeFile(file, api.kubeconfig(), { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
       throw new UsageError(`--kubeconfig-out: cannot write ${file}: ${error.code}`);
