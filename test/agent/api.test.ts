@@ -157,6 +157,11 @@ describe('POST /api/tunnels', () => {
     ['a name of a wrong type', { proto: 'tcp', addr: '80', name: 5 }, 'invalid field "name"'],
     ['a dot segment as name', { proto: 'tcp', addr: '80', name: '..' }, 'invalid field "name"'],
     ['a line break in the name', { proto: 'tcp', addr: '80', name: 'a\nb' }, 'invalid field "name"'],
+    [
+      'a port to listen on that is none',
+      { proto: 'tcp', addr: '80', remote_port: 70_000 },
+      'invalid field "remote_port": must be a whole number from 0 to 65535',
+    ],
     ['inspect as text', { proto: 'http', addr: '80', inspect: 'yes' }, 'invalid field "inspect"'],
     ['an unknown field', { proto: 'http', addr: '80', adr: '81' }, 'unknown field "adr"'],
     ['a field of another proto', { proto: 'tcp', addr: '80', host_header: 'x' }, 'unknown field "host_header"'],

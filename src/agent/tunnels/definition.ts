@@ -39,11 +39,13 @@ const http = z.strictObject({
   verify_upstream_tls: flag.optional(),
 });
 
+const remotePort = 'must be a whole number from 0 to 65535';
+
 const passedThrough = {
   ...common,
   addr: tcpAddr,
   inspect: flag.default(false),
-  remote_port: z.int({ error: 'must be a whole number' }).min(0).max(65_535).optional(),
+  remote_port: z.int({ error: remotePort }).min(0, remotePort).max(65_535, remotePort).optional(),
 };
 
 export const definitionSchema = z.discriminatedUnion(
