@@ -600,6 +600,21 @@ describe('values that cannot be used', () => {
       { agent: { config: { tunnels: { web: { proto: 'http' } } } } },
       /at '\/agent\/config\/tunnels\/web': missing property 'addr'/,
     ],
+    ...['nowhere', 'a b:80', 'http://a/b', 'a:port', 0, 70_000].map((addr): (typeof cases)[number] => [
+      `a tunnel to ${addr}`,
+      { agent: { config: { tunnels: { web: { proto: 'http', addr } } } } },
+      /at '\/agent\/config\/tunnels\/web\/addr'/,
+    ]),
+    [
+      'a name of no host',
+      { agent: { config: { tunnels: { web: { proto: 'http', addr: 80, subdomain: 'A_B' } } } } },
+      /at '\/agent\/config\/tunnels\/web\/subdomain'/,
+    ],
+    [
+      'endpoints of no region',
+      { account, agent: { enabled: true, registerEndpoints: true, config: { region: 'mars' } } },
+      /agent\.config\.region must be one of au, eu/,
+    ],
     [
       "the agent's address",
       { agent: { enabled: true, config: { web_addr: ':1' } } },

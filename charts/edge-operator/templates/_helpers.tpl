@@ -254,6 +254,10 @@ JSON.
 {{- if and .Values.agent.registerEndpoints (not (include "edge-operator.accountSecret" .)) }}
 {{- fail "agent.registerEndpoints needs the default account: give account.apiURL and a key" }}
 {{- end }}
+{{- $regions := list "au" "eu" "ap" "us" "jp" "in" "sa" }}
+{{- if and .Values.agent.registerEndpoints (not (has (default "us" .Values.agent.config.region) $regions)) }}
+{{- fail (printf "agent.config.region must be one of %s with agent.registerEndpoints" (join ", " $regions)) }}
+{{- end }}
 {{- if not .Values.metrics.enabled }}
 {{- range list "serviceMonitor" "prometheusRule" }}
 {{- if (get $.Values.metrics .).enabled }}
