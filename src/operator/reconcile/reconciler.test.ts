@@ -16,6 +16,16 @@ test('what was learned of a resource is remembered', async () => {
   expect(fixture.memory.of('u')).toMatchObject({ observed: true, realizedGeneration: 1 });
 });
 
+test('of an annotation of ours that has no effect it is told, once', async () => {
+  const told: unknown[] = [];
+  const events = { record: (event: unknown) => void told.push(event) };
+  const annotations = { 'edge-operator.dev/pause': 'true', [annotation.reconcileAt]: '1', 'other.dev/pause': 'true' };
+  fixture.cached = { ...object, metadata: { ...object.metadata, annotations } };
+  for (const _ of [1, 2]) await fixture.reconcile(() => {}, { events });
+  const note = expect.stringMatching(/^the annotation edge-operator\.dev\/pause has no effect; .*\/paused/);
+  expect(told).toMatchObject([{ type: 'Warning', reason: 'UnknownAnnotation', note }]);
+});
+
 test.each([
   ['nothing', {}, 0],
   ['what is on record', { id: 'x' }, 0],

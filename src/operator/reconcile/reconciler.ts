@@ -23,6 +23,7 @@ import { emit, heard, Journal, type Telling } from './status/events.ts';
 import { ContestedError, isTooSoon, type Outcome, type Report, report, reportFailure } from './status/outcome.ts';
 import { conclude } from './status/status.ts';
 import { Unkept } from './status/unkept.ts';
+import { tellOfUnknownAnnotation } from './status/unknown-annotation.ts';
 
 /** What the reconciler of one kind works with. */
 export interface ReconcilerOptions<Client> extends Telling {
@@ -139,6 +140,7 @@ export class Reconciler<Client> {
   }
 
   async #attempt(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
+    tellOfUnknownAnnotation({ ...this.#options, log: options.log }, object);
     if (isReleased(object)) {
       this.#flow.standDown?.(object);
       return reportReleased(this.#flow, object);

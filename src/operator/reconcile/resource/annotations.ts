@@ -58,6 +58,16 @@ const wishes: ReadonlySet<string> = new Set([
 ]);
 const records: ReadonlySet<string> = new Set(Object.values(annotation).filter((name) => !wishes.has(name)));
 
+/** What people may set. */
+export const annotationsForPeople: readonly string[] = [annotation.externalID, ...wishes];
+
+const known: ReadonlySet<string> = new Set(Object.values(annotation));
+
+/** Of our domain, and read by nobody: whoever set it meant another. Of several the first. */
+export function unknownAnnotationIn(annotations: Readonly<Record<string, string>>): string | undefined {
+  return Object.keys(annotations).find((name) => name.startsWith(`${domain}/`) && !known.has(name));
+}
+
 export function annotationOf(object: KubeObject, name: string): string | undefined {
   const value = object.metadata.annotations?.[name];
   return value === '' ? undefined : value;

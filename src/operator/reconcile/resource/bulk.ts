@@ -1,4 +1,4 @@
-import { annotation } from './annotations.ts';
+import { annotation, unknownAnnotationIn } from './annotations.ts';
 import { bytesOf, isLarger } from './bounds.ts';
 import type { ManagedObject } from './resource.ts';
 
@@ -89,11 +89,12 @@ function emptied(value: unknown): unknown {
   return typeof value === 'string' ? '' : {};
 }
 
-/** Those that mean something, each as far as it has room. */
+/** Those that mean something, each as far as it has room; and of those of our domain that do not the name of one, to tell of it. */
 function ownAnnotations(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   // Mostly there are no others, and no copy is needed.
   if (areOwn(annotations)) return annotations;
-  const kept: Record<string, string> = {};
+  const unknown = unknownAnnotationIn(annotations);
+  const kept: Record<string, string> = unknown === undefined ? {} : { [unknown]: '' };
   for (const [name, most] of mostOf) {
     const value = annotations[name];
     if (value !== undefined) kept[name] = value.length <= most ? value : value.slice(0, most).toWellFormed();

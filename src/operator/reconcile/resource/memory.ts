@@ -71,6 +71,8 @@ export interface Facts {
   recreated?: { readonly times: number; readonly at: number };
   /** The external object whose delete was answered with a 404, and when. */
   deniedDelete?: { readonly id: string; readonly at: number };
+  /** The annotation without effect that it was told of. */
+  unknownAnnotation?: string;
   /** Since when it waits for what the operator's own work brings. */
   pendingSince?: number;
   /** When a call for the resource last failed: what was known before that is not to be relied on. */

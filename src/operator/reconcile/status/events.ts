@@ -11,8 +11,11 @@ export type EventReason =
   | 'Adopted'
   | 'Replayed'
   | 'Orphaned'
+  | 'UnknownAnnotation'
   | 'Failed'
   | 'Recovered';
+
+const warnings: ReadonlySet<EventReason> = new Set(['Orphaned', 'UnknownAnnotation', 'Failed']);
 
 export interface Recorder {
   record(event: {
@@ -42,7 +45,7 @@ export function emit(
   note: string,
   fields: LogFields = {},
 ): void {
-  const warning = reason === 'Failed' || reason === 'Orphaned';
+  const warning = warnings.has(reason);
   events.record({ regarding: object, type: warning ? 'Warning' : 'Normal', reason, action: 'Reconcile', note });
   log[warning ? 'warn' : 'info'](note, { event: reason, ...fields });
   if (reason === 'DriftCorrected') onDriftCorrected?.();
