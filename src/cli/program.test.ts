@@ -36,6 +36,12 @@ test.each([
   expect(await run('help', name)).toEqual([2, '', line]);
 });
 
+test('of a value that is a file, by mistake, little is repeated, and nothing that a terminal obeys', async () => {
+  const long = `${'x'.repeat(5_000)}\n\u001b[2J`;
+  const said = `error: --limit must be a whole number of at least 1, not "${'x'.repeat(58)}… [2J"\n`;
+  expect(await run('agent', 'requests', '--limit', long)).toEqual([2, '', said]);
+});
+
 test('help of a command below another is its own, and of one that is not there none', async () => {
   expect(await run('help', 'agent', 'tunnels', 'stop')).toEqual(await run('agent', 'tunnels', 'stop', '--help'));
   expect(await run('help', 'agent', 'stop')).toEqual([

@@ -1,6 +1,7 @@
 import nodeModule from 'node:module';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
+import { clipped, oneLine } from '../common/http/text.ts';
 import { UsageError } from '../common/usage.ts';
 import { version } from '../common/version.ts';
 import { refuseMissingValues } from './missing-values.ts';
@@ -93,10 +94,12 @@ function throwFailures(error: unknown): void {
   if (!(error instanceof CommanderError) || error.exitCode !== 0) throw error;
 }
 
-/** One line, or nothing where the help has been shown instead. */
+/** One line, or nothing where the help has been shown instead. Of a value that is a whole file it has the beginning. */
 function messageOf(error: unknown): string {
-  if (!(error instanceof CommanderError)) return `error: ${error instanceof Error ? error.message : String(error)}`;
-  return error.code === 'commander.help' ? '' : error.message.replaceAll('\n', ' ');
+  if (error instanceof CommanderError && error.code === 'commander.help') return '';
+  const message = error instanceof Error ? error.message : String(error);
+  const line = oneLine(error instanceof CommanderError ? message : `error: ${message}`);
+  return line.replace(/\S{300,}/g, (long) => clipped(long, 60));
 }
 
 /** Where the command is that was not found. */
