@@ -1,18 +1,19 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 import { expect, test } from '@jest/globals';
+import { createCertificate } from '../../reference/kube-api/certificate.ts';
 import { findAccess } from './credentials.ts';
 import { KubeConfigError } from './kubeconfig.ts';
 
-const [cert = ''] = rootCertificates;
-const key = generateKeyPairSync('ec', {
+const { certificate: cert, key } = createCertificate('localhost', Date.now());
+const foreign = generateKeyPairSync('ec', {
   namedCurve: 'P-256',
   privateKeyEncoding: { type: 'sec1', format: 'pem' },
   publicKeyEncoding: { type: 'spki', format: 'pem' },
 }).privateKey;
 
 const files: Readonly<Record<string, string>> = {
-  '/etc/ca.crt': `# of the cluster\n${cert}\n${rootCertificates[1]}\n`,
+  '/etc/ca.crt': `# of the cluster\n${rootCertificates[0]}\n${rootCertificates[1]}\n`,
   '/etc/both.pem': `${cert}\n${key}`,
   '/etc/token': 'abc\n',
   '/etc/empty': '\n',
@@ -50,6 +51,12 @@ test.each<[string, object, object]>([
   [`${authority}-data: not a certificate in PEM`, {}, { [`${authority}-data`]: btoa('secret-text') }],
   ['client-certificate /none: no such file', { 'client-certificate': '/none' }, {}],
   ['client-certificate-data: not a certificate in PEM', { 'client-certificate-data': btoa(key) }, {}],
+  ['client-certificate: needs client-key', { 'client-certificate-data': btoa(cert) }, {}],
+  [
+    'client-key: not that of client-certificate',
+    { 'client-certificate-data': btoa(cert), 'client-key-data': btoa(foreign) },
+    {},
+  ],
   ['client-key /none: no such file', { 'client-key': '/none' }, {}],
   ['client-key /etc/ca.crt: not a private key in PEM', { 'client-key': 'ca.crt' }, {}],
   ['tokenFile /none: no such file', { tokenFile: '/none', exec: { command: 'plugin' } }, {}],

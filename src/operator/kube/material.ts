@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isKey, keyForm } from '../../common/credential/key.ts';
 import { type Fields, KubeConfigError, type KubeContext, reasonOf, type Surroundings, textOf } from './kubeconfig.ts';
 
@@ -22,8 +22,10 @@ export async function materialOf(
  */
 export async function checkMaterial({ cluster, user }: KubeContext, { readFile }: Surroundings): Promise<void> {
   await checkPem(cluster, 'certificate-authority', certificate, readFile);
-  await checkPem(user, 'client-certificate', certificate, readFile);
-  await checkPem(user, 'client-key', privateKey, readFile);
+  const cert = await checkPem(user, 'client-certificate', certificate, readFile);
+  const key = await checkPem(user, 'client-key', privateKey, readFile);
+  if (cert !== undefined && key === undefined) throw unusable('client-certificate', 'needs client-key');
+  if (cert?.checkPrivateKey(key as KeyObject) === false) throw unusable('client-key', 'not that of client-certificate');
   if (user.exec !== undefined && textOf((user.exec as Fields).command) === undefined)
     throw unusable('exec', 'no command');
   const file = textOf(user.tokenFile);
@@ -36,21 +38,26 @@ function checkToken(field: string, text: string): void {
   if (!isKey(text.trim())) throw unusable(field, `not ${keyForm}`);
 }
 
-interface Form {
+interface Form<T> {
   readonly what: string;
   /** Throws for a text that is none. */
-  readonly parse: (pem: string) => unknown;
+  readonly parse: (pem: string) => T;
 }
 
-const certificate: Form = { what: 'a certificate', parse: (pem) => new X509Certificate(pem) };
-const privateKey: Form = { what: 'a private key', parse: createPrivateKey };
+const certificate: Form<X509Certificate> = { what: 'a certificate', parse: (pem) => new X509Certificate(pem) };
+const privateKey: Form<KeyObject> = { what: 'a private key', parse: createPrivateKey };
 
-async function checkPem(fields: Fields, name: string, { what, parse }: Form, readFile: ReadFile): Promise<void> {
+async function checkPem<T>(
+  fields: Fields,
+  name: string,
+  { what, parse }: Form<T>,
+  readFile: ReadFile,
+): Promise<T | undefined> {
   const field = textOf(fields[`${name}-data`]) === undefined ? `${name} ${fields[name]}` : `${name}-data`;
   const material = await naming(field, materialOf(fields, name, readFile));
-  if (material === undefined) return;
+  if (material === undefined) return undefined;
   try {
-    parse(String(material));
+    return parse(String(material));
   } catch (error) {
     throw unusable(field, `not ${what} in PEM`, error);
   }
