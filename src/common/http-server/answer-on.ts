@@ -1,16 +1,38 @@
-import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError } from 'fastify';
 import type { Refusal } from './refusal.ts';
 import { lingerMs } from './timeouts.ts';
 
-/** Answers where there is no request to reply to, and ends the connection, whose parser is lost. */
-export function answerOn(socket: Socket, error: ConnectionError, refusal: () => Refusal): void {
+/** What Node keeps with a connection, and goes by itself. */
+interface Served extends Socket {
+  /** The answer that is due next; of several requests, to the first. */
+  readonly _httpMessage?: ServerResponse | null;
+  /** With the request that was read last, or is being read. */
+  readonly parser?: { readonly incoming: IncomingMessage | null } | null;
+}
+
+/**
+ * Answers where there is no request to reply to, behind what is still to be answered, and ends the connection, whose
+ * parser is lost. A request that has its answer gets no other.
+ */
+export function answerOn(socket: Served, error: ConnectionError, refusal: () => Refusal): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
-  // As Node itself asks: of an answer that has begun, this would be taken for the rest.
-  const { _httpMessage: begun } = socket as { readonly _httpMessage?: ServerResponse };
-  if (begun?.headersSent) return void socket.destroy(error);
-  const { status, body } = refusal();
+  const { _httpMessage: due, parser } = socket;
+  if (due?.req.complete) {
+    due.once('close', () => answerOn(socket, error, refusal));
+    // What else comes fails as well.
+    return void socket.pause();
+  }
+  // Of an answer that has begun, this would be taken for the rest.
+  if (due?.headersSent) return void socket.destroy(error);
+  const isAnswered = !due && parser?.incoming?.complete === false;
+  socket.resume();
+  socket.end(isAnswered ? '' : textOf(refusal()));
+  setTimeout(() => socket.destroy(), lingerMs).unref();
+}
+
+function textOf({ status, body }: Refusal): string {
   const text = JSON.stringify(body);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -18,6 +40,5 @@ export function answerOn(socket: Socket, error: ConnectionError, refusal: () => 
     `Content-Length: ${Buffer.byteLength(text)}`,
     'Connection: close',
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
-  setTimeout(() => socket.destroy(), lingerMs).unref();
+  return `${head.join('\r\n')}\r\n\r\n${text}`;
 }

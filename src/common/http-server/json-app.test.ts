@@ -1,15 +1,17 @@
+import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test } from '@jest/globals';
 import type { FastifyInstance } from 'fastify';
 import { until } from '../../../test/support/until.ts';
-import { createJsonApp, serve } from './json-app.ts';
+import { createJsonApp, type JsonRoute, serve } from './json-app.ts';
 
 let app: FastifyInstance;
 let causes: string[];
 afterEach(() => app.close());
 
-/** An app that takes POST at `/` and tells the cause of each refusal. */
+/** An app that takes POST at `/`, answers late at `/late`, and tells the cause of each refusal. */
 async function connected(): Promise<Socket> {
   causes = [];
   app = createJsonApp({
@@ -21,7 +23,12 @@ async function connected(): Promise<Socket> {
       return { status: cause === 'bodyTypeWrong' ? 415 : 400, body: { cause } };
     },
   });
-  serve(app, [{ method: 'POST', path: '/', status: 204, handle: () => undefined }], {
+  const late = async () => delay(100, []);
+  const routes: readonly JsonRoute<unknown>[] = [
+    { method: 'POST', path: '/', status: 204, handle: () => undefined },
+    { method: 'GET', path: '/late', status: 200, handle: late },
+  ];
+  serve(app, routes, {
     read: () => undefined,
     refuse: () => new Error('no such method'),
   });
@@ -84,4 +91,29 @@ test.each([
   socket.write(`${head('POST', 2, `Content-Encoding: ${coding}\r\nConnection: close\r\n`)}{}`);
   expect(await text(socket)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   expect(causes).toEqual(cause === undefined ? [] : [cause]);
+});
+
+const statuses = (answer: string) => [...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+
+test('what is no request is answered behind the requests before it', async () => {
+  const socket = await connected();
+  const late = 'GET /late HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  socket.write(`${late}${late}garbage\r\n\r\n`);
+  // More of it comes meanwhile, as from a client that reads nothing yet.
+  for (let i = 0; i < 20; i += 1) {
+    await delay(2);
+    socket.write('garbage\r\n\r\n');
+  }
+  expect(statuses(await text(socket))).toEqual([200, 200, 400]);
+});
+
+test('a request that was answered already is not answered again where the rest of it fails', async () => {
+  const socket = await connected();
+  socket.write(head('PUT', 0).replace('Content-Length: 0', 'Transfer-Encoding: chunked'));
+  let answer = '';
+  socket.on('data', (chunk) => (answer += chunk));
+  await until('the answer', () => answer !== '');
+  socket.write('no chunk\r\n');
+  await once(socket, 'close');
+  expect(statuses(answer)).toEqual([400]);
 });
