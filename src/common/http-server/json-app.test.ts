@@ -84,11 +84,15 @@ test('an expectation that is not known is none', async () => {
 });
 
 test.each([
-  ['gzip', 415, 'bodyTypeWrong'],
-  ['identity', 204, undefined],
-])('a body that is encoded as %s is %s', async (coding, status, cause) => {
+  ['Content-Encoding: gzip', 415, 'bodyTypeWrong'],
+  ['Content-Encoding: identity', 204, undefined],
+  ['Transfer-Encoding: gzip, chunked', 415, 'bodyTypeWrong'],
+  ['Transfer-Encoding: Chunked', 204, undefined],
+])('a body with %s is %s', async (coding, status, cause) => {
   const socket = await connected();
-  socket.write(`${head('POST', 2, `Content-Encoding: ${coding}\r\nConnection: close\r\n`)}{}`);
+  const isChunked = coding.startsWith('Transfer');
+  const start = head('POST', 2, `${coding}\r\nConnection: close\r\n`);
+  socket.write(isChunked ? `${start.replace('Content-Length: 2\r\n', '')}2\r\n{}\r\n0\r\n\r\n` : `${start}{}`);
   expect(await text(socket)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   expect(causes).toEqual(cause === undefined ? [] : [cause]);
 });

@@ -112,7 +112,8 @@ function namesHostAgain({ rawHeaders }: IncomingMessage): boolean {
 const hasNone = ({ method }: FastifyRequest): boolean => method === 'DELETE';
 
 const isEncoded = ({ headers }: FastifyRequest): boolean =>
-  (headers['content-encoding'] || 'identity').toLowerCase() !== 'identity';
+  (headers['content-encoding'] || 'identity').toLowerCase() !== 'identity' ||
+  (headers['transfer-encoding'] || 'chunked').toLowerCase() !== 'chunked';
 
 const isJson = (type = ''): boolean => /^\s*application\/json\s*(;|$)/i.test(type);
 

@@ -46,7 +46,11 @@ function unreadable({ code }: Unreadable): Unforeseen {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { cause: 'requestLate', message: 'the request did not come in time' };
     case 'encoded':
-      return { cause: 'bodyTypeWrong', message: 'the body must not be encoded: "Content-Encoding" is not supported' };
+      return {
+        cause: 'bodyTypeWrong',
+        message:
+          'the body must not be encoded: no "Content-Encoding" is supported, and "Transfer-Encoding" only as chunked',
+      };
     case 'not one Host':
       return { cause: 'requestMalformed', message: 'header "Host" must be there once, as host[:port]' };
     default:

@@ -21,7 +21,7 @@ export const problems = {
   bodyTypeWrong: {
     number: 300,
     status: 415,
-    means: '`Content-Type` is not `application/json`, or there is a `Content-Encoding`',
+    means: '`Content-Type` is not `application/json`, or the body is encoded',
   },
   bodyTooLarge: { number: 301, status: 413, means: 'the body is over 1 MiB' },
   bodyNotJson: { number: 302, status: 400, means: 'the body is not JSON in UTF-8' },
