@@ -23,7 +23,6 @@ export function createApp({ routes, allowHosts, descriptors, timeouts, log }: Ap
   const app = createJsonApp({
     name: 'agent',
     routerOptions: { ignoreTrailingSlash: true },
-    hasHead: true,
     timeouts,
     readBody: readJson,
     refusal: (error, unforeseen) => refusal(error, unforeseen, log),

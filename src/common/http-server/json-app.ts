@@ -25,8 +25,6 @@ export interface AppOptions {
   /** What messages call the server. */
   readonly name: string;
   readonly routerOptions?: NonNullable<FastifyServerOptions['routerOptions']>;
-  /** Whether HEAD is answered where GET is (RFC 9110, section 9.1); default not at all. */
-  readonly hasHead?: boolean;
   readonly timeouts: ServerTimeouts;
   /** Parses a body that is said to be JSON. */
   readonly readBody: (body: Buffer) => unknown;
@@ -35,14 +33,7 @@ export interface AppOptions {
 }
 
 /** An app that takes bodies of JSON only, up to 1 MiB, and answers every error in the server's own shape. */
-export function createJsonApp({
-  name,
-  routerOptions = {},
-  hasHead = false,
-  timeouts,
-  readBody,
-  refusal,
-}: AppOptions): FastifyInstance {
+export function createJsonApp({ name, routerOptions = {}, timeouts, readBody, refusal }: AppOptions): FastifyInstance {
   const refusalOf = (error: unknown) => refusal(error, unforeseen(error, name));
   const answer = (error: unknown, reply: FastifyReply) => {
     const { status, headers = {}, body } = refusalOf(error);
@@ -53,7 +44,6 @@ export function createJsonApp({
   };
   const app = Fastify({
     bodyLimit: 1024 * 1024,
-    exposeHeadRoutes: hasHead,
     forceCloseConnections: true,
     // No path is longer than a head may be: what is unknown is so at any length.
     routerOptions: { maxParamLength: maxHeaderSize, ...routerOptions },
@@ -142,7 +132,7 @@ export interface Serving<Request> {
   readonly config?: object;
 }
 
-/** Serves the routes as JSON, and on their paths refuses the other methods. */
+/** Serves the routes as JSON, and HEAD where GET is (RFC 9110, section 9.1); on their paths refuses the other methods. */
 export function serve<Request>(
   app: FastifyInstance,
   routes: readonly JsonRoute<Request>[],
@@ -156,12 +146,8 @@ export function serve<Request>(
     };
     app.route({ method, url, config, handler });
   }
-  // It is there, though not in the type.
-  const hasHead = Reflect.get(app.initialConfig, 'exposeHeadRoutes') === true;
   for (const [url, served] of Map.groupBy(routes, ({ path }) => path)) {
-    const allowed: readonly string[] = served.flatMap(({ method }) =>
-      method === 'GET' && hasHead ? ['GET', 'HEAD'] : [method],
-    );
+    const allowed: readonly string[] = served.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
     const allow = allowed.join(', ');
     const handler = async ({ method }: FastifyRequest, reply: FastifyReply) => {
       reply.header('allow', allow);

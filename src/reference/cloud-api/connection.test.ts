@@ -42,10 +42,10 @@ async function raw(method: string, path: string): Promise<IncomingMessage> {
 
 test('every method that Node reads is known: 405 where there is something, else 404', async () => {
   for (const method of METHODS.filter((name) => name !== 'CONNECT')) {
-    const allow = ['GET', 'POST'].includes(method) ? undefined : 'GET, POST';
+    const allow = ['GET', 'HEAD', 'POST'].includes(method) ? undefined : 'GET, HEAD, POST';
     const answer = await raw(method, '/bot_users');
     expect([method, answer.headers.allow]).toEqual([method, allow]);
-    expect(answer).toMatchObject({ statusCode: { GET: 200, POST: 400 }[method] ?? 405 });
+    expect(answer).toMatchObject({ statusCode: { GET: 200, HEAD: 200, POST: 400 }[method] ?? 405 });
     expect((await raw(method, '/nope')).statusCode).toBe(404);
   }
 });

@@ -90,5 +90,5 @@ test.each(['POST /endpoints', 'PATCH /endpoints/ep_edge', 'DELETE /endpoints/ep_
   const [method = '', path = ''] = what.split(' ');
   const answer = await cloud.call(method, path);
   expect(answer).toMatchObject({ status: 405, body: { error_code: 'ERR_EDGE_201' } });
-  expect(answer.headers.get('allow')).toBe('GET');
+  expect(answer.headers.get('allow')).toBe('GET, HEAD');
 });

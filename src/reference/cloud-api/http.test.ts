@@ -141,9 +141,15 @@ describe('errors (section 7)', () => {
   test('another method is 405 and says which are allowed', async () => {
     const answer = await cloud.call('PUT', '/bot_users', {});
     expect(answer).toMatchObject({ status: 405, body: { error_code: 'ERR_EDGE_201' } });
-    expect(answer.headers.get('allow')).toBe('GET, POST');
-    expect((await cloud.call('HEAD', '/bot_users')).status).toBe(405);
-    expect((await cloud.call('PUT', '/openapi.json', {})).headers.get('allow')).toBe('GET');
+    expect(answer.headers.get('allow')).toBe('GET, HEAD, POST');
+    expect((await cloud.call('PUT', '/openapi.json', {})).headers.get('allow')).toBe('GET, HEAD');
+  });
+
+  test.each(['/bot_users', '/bot_users/nope', '/nope'])('HEAD %s is as GET, without the body', async (path) => {
+    const [{ headers, ...head }, get] = await Promise.all([cloud.call('HEAD', path), cloud.call('GET', path)]);
+    expect(head).toEqual({ status: get.status, body: undefined });
+    for (const name of ['content-type', 'content-length']) expect(headers.get(name)).toBe(get.headers.get(name));
+    expect(headers.get('content-length')).toMatch(/^[1-9]/);
   });
 
   test('without a key, unknown paths and methods are 401 as everything else', async () => {

@@ -306,5 +306,5 @@ describe('TLS termination', () => {
 
 test('a PUT of a module, like all others, is 405 for POST and PATCH', async () => {
   const answer = await cloud.call('POST', `${route}/compression`, {});
-  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'PUT, GET, DELETE']);
+  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'PUT, GET, HEAD, DELETE']);
 });
