@@ -490,6 +490,8 @@ describe('bodies, paths and hosts', () => {
 
   test.each(['/api/nope', '/api/requests', '/api/tunnels/a/b', '/nope'])('%s is 404', async (path) => {
     expect(await agent.call('GET', path)).toMatchObject(error(102, 404, 'nothing'));
+    // Whatever the body is.
+    expect((await fetch(agent.url + path, { method: 'POST', body: 'x' })).status).toBe(404);
   });
 
   test('another method is 405 and says which there are; a malformed path is 400', async () => {

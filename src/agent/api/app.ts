@@ -33,14 +33,13 @@ export function createApp({ routes, allowHosts, descriptors, timeouts, log }: Ap
     refused: () => ({ contentType: 'application/json; charset=utf-8', body: shortageText(descriptors.shortage) }),
   });
   app.addHook('preClose', async () => dismissAll());
-  app.setNotFoundHandler(async () => {
-    throw new AgentProblem('pathUnknown', 'there is nothing at this path');
-  });
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff');
     if (descriptors.isCrowded) reply.raw.shouldKeepAlive = false;
-    if (isAllowedHost(request.headers.host, allowHosts)) return;
-    throw new AgentProblem('hostRefused', 'the Host header must be loopback; web_allow_hosts allows others');
+    if (!isAllowedHost(request.headers.host, allowHosts)) {
+      throw new AgentProblem('hostRefused', 'the Host header must be loopback; web_allow_hosts allows others');
+    }
+    if (request.is404) throw new AgentProblem('pathUnknown', 'there is nothing at this path');
   });
   const refuse = (method: string, allow: string) =>
     new AgentProblem('methodNotAllowed', `${method} is not one of ${allow}`);
