@@ -17,6 +17,9 @@ export const kinds = {
 
 export type Kind = (typeof kinds)[keyof typeof kinds];
 
+/** A page of more ends: while it is made nobody else is answered, and it is in memory until its reader has it. */
+const enoughBytes = 4 * 1024 * 1024;
+
 export interface Page<T> {
   /** Newest first. */
   readonly items: readonly T[];
@@ -67,10 +70,17 @@ export class Collection<T extends { readonly id: string }> {
     return seq === undefined ? undefined : Number(seq);
   }
 
+  /** At most so many, and fewer where they are large. */
   page(account: string, limit: number, before = Number.MAX_SAFE_INTEGER): Page<T> {
-    const rows = this.#statements.page.all(account, this.#kind, before, limit + 1);
-    const items = rows.slice(0, limit).map((row): T => JSON.parse(String(row.body)));
-    return { items, more: rows.length > limit };
+    const items: T[] = [];
+    let bytes = 0;
+    for (const row of this.#statements.page.iterate(account, this.#kind, before, limit + 1)) {
+      if (items.length === limit || bytes > enoughBytes) return { items, more: true };
+      const body = String(row.body);
+      bytes += Buffer.byteLength(body);
+      items.push(JSON.parse(body));
+    }
+    return { items, more: false };
   }
 }
 

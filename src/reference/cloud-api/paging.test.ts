@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
+import { type CloudAnswer, startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
 
 let cloud: TestCloud;
 const made: string[] = [];
@@ -111,4 +111,25 @@ describe('paging while the list changes', () => {
     expect(before.filter((id) => !seen.includes(id) && !deleted.has(id))).toEqual([]);
     expect(seen.filter((id) => !before.includes(id))).toEqual([]);
   });
+});
+
+test('of large objects a page has fewer', async () => {
+  const large = await startTestCloud();
+  try {
+    for (let index = 0; index < 7; index += 1) {
+      await large.call('POST', '/reserved_addrs', { description: `${index}`.repeat(1_000_000) });
+    }
+    const sizes: number[] = [];
+    const found: string[] = [];
+    for (let next: string | null = '/reserved_addrs?limit=6'; next !== null; ) {
+      const { body }: CloudAnswer = await large.call('GET', next);
+      sizes.push(body.reserved_addrs.length);
+      found.push(...body.reserved_addrs.map(({ description }: { readonly description: string }) => description[0]));
+      next = body.next_page_uri;
+    }
+    expect(sizes).toEqual([5, 2]);
+    expect(found.join('')).toBe('6543210');
+  } finally {
+    await large.stop();
+  }
 });
