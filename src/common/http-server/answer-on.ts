@@ -1,16 +1,8 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
+import { STATUS_CODES } from 'node:http';
 import type { ConnectionError } from 'fastify';
+import type { Served } from './in-turn.ts';
 import type { Refusal } from './refusal.ts';
 import { lingerMs } from './timeouts.ts';
-
-/** What Node keeps with a connection, and goes by itself. */
-interface Served extends Socket {
-  /** The answer that is due next; of several requests, to the first. */
-  readonly _httpMessage?: ServerResponse | null;
-  /** With the request that was read last, or is being read. */
-  readonly parser?: { readonly incoming: IncomingMessage | null } | null;
-}
 
 /**
  * Answers where there is no request to reply to, behind what is still to be answered, and ends the connection, whose

@@ -23,7 +23,11 @@ async function connected(): Promise<Socket> {
       return { status: cause === 'bodyTypeWrong' ? 415 : 400, body: { cause } };
     },
   });
-  const late = async () => delay(100, []);
+  let atWork = 0;
+  const late = async () => {
+    atWork += 1;
+    return delay(100, { atWork }).finally(() => (atWork -= 1));
+  };
   const routes: readonly JsonRoute<unknown>[] = [
     { method: 'POST', path: '/', status: 204, handle: () => undefined },
     { method: 'GET', path: '/late', status: 200, handle: late },
@@ -109,6 +113,14 @@ test('what is no request is answered behind the requests before it', async () =>
     socket.write('garbage\r\n\r\n');
   }
   expect(statuses(await text(socket))).toEqual([200, 200, 400]);
+});
+
+test('requests that come at once are carried out one after the other', async () => {
+  const socket = await connected();
+  const late = 'GET /late HTTP/1.1\r\nHost: localhost\r\n';
+  socket.write(`${late}\r\n${late}\r\n${late}Connection: close\r\n\r\n`);
+  const answers = await text(socket);
+  expect([...answers.matchAll(/"atWork":(\d)/g)].map(([, count]) => count)).toEqual(['1', '1', '1']);
 });
 
 test('a request that was answered already is not answered again where the rest of it fails', async () => {

@@ -9,6 +9,7 @@ import Fastify, {
 } from 'fastify';
 import { answerOn } from './answer-on.ts';
 import { isHost } from './hosts.ts';
+import { inTurn } from './in-turn.ts';
 import { readOut } from './read-out.ts';
 import { type Refusal, type Unforeseen, Unreadable, unforeseen } from './refusal.ts';
 import { type ServerTimeouts, serverTimeouts } from './timeouts.ts';
@@ -67,6 +68,7 @@ export function createJsonApp({ name, routerOptions = {}, timeouts, readBody, re
     // The framework refuses what is no type before a parser could see that there is no body.
     if (hasNone(request) && !isJson(request.headers['content-type'])) delete request.headers['content-type'];
   });
+  app.addHook('onRequest', ({ raw }, reply, done) => inTurn(raw, reply.raw, done));
   app.addHook('onRequest', async ({ headers, raw }) => {
     if (!isHost(headers.host) || namesHostAgain(raw)) throw new Unreadable('not one Host');
   });
