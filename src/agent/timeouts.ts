@@ -1,4 +1,4 @@
-import type { ServerTimeouts } from '../common/http-server/timeouts.ts';
+import { apiTimeouts, type ServerTimeouts } from '../common/http-server/timeouts.ts';
 
 export interface AgentTimeouts {
   readonly api: ServerTimeouts;
@@ -6,10 +6,8 @@ export interface AgentTimeouts {
   readonly tunnels: ServerTimeouts;
 }
 
-const common = { headMs: 60_000, keepAliveMs: 65_000, checkMs: 5_000 };
-
 export const usualTimeouts: AgentTimeouts = {
-  api: { ...common, requestMs: 60_000, quietMs: 120_000 },
+  api: apiTimeouts,
   // An upload may take as long as it takes.
-  tunnels: { ...common, requestMs: 0, quietMs: 3_600_000 },
+  tunnels: { ...apiTimeouts, requestMs: 0, quietMs: 3_600_000 },
 };

@@ -76,6 +76,10 @@ const adapters: Readonly<Record<string, { readonly ways: readonly string[]; read
     why: 'observes the process, where its metrics are served',
   },
   'reference/cloud-api/core.ts': { ways: ['the system'], why: 'is composed here, where the system is the default' },
+  'reference/cloud-api/faults/inject.ts': {
+    ways: ['a timer'],
+    why: 'lifts the time limit of a connection, which only a process has',
+  },
   'reference/cloud-api/seed/read.ts': { ways: ['a file'], why: 'reads what a flag of the command names' },
   'reference/cloud-api/server.ts': { ways: ['a listener'], why: 'starts a process of its own' },
   'reference/kube-api/reads/batches.ts': { ways: ['the process'], why: 'measures what its connections take of a turn' },

@@ -12,6 +12,15 @@ export interface ServerTimeouts {
   readonly checkMs: number;
 }
 
+/** Of an API: its requests are short, its answers soon begun. */
+export const apiTimeouts: ServerTimeouts = {
+  headMs: 60_000,
+  requestMs: 60_000,
+  keepAliveMs: 65_000,
+  quietMs: 120_000,
+  checkMs: 5_000,
+};
+
 /** As the options of Node's server. */
 export function serverTimeouts({ headMs, requestMs, keepAliveMs, checkMs }: ServerTimeouts) {
   return {

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, METHODS, request } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
 import { bodiless, rawRequest, unreadable } from '../../../test/support/raw-request.ts';
@@ -47,6 +49,39 @@ test('every method that Node reads is known: 405 where there is something, else 
     expect([method, answer.headers.allow]).toEqual([method, allow]);
     expect(answer).toMatchObject({ statusCode: { GET: 200, HEAD: 200, POST: 400 }[method] ?? 405 });
     expect((await raw(method, '/nope')).statusCode).toBe(404);
+  }
+});
+
+/** What is longer than the system itself takes in for the two ends. */
+const pages = 5;
+
+test('a client that reads none of its answers is cut off', async () => {
+  const impatient = await startTestCloud({ timeouts: { ...short, quietMs: 300 } });
+  try {
+    const description = 'x'.repeat(1_000_000);
+    for (let index = 0; index < 5; index += 1) await impatient.call('POST', '/reserved_addrs', { description });
+    const socket = connect(Number(new URL(impatient.url).port), '127.0.0.1').pause();
+    const head = `Host: localhost\r\nAuthorization: Bearer ${cloud.apiKey}\r\nService-Version: 2\r\n\r\n`;
+    socket.write(`GET /reserved_addrs HTTP/1.1\r\n${head}`.repeat(pages));
+    await setTimeout(1_000);
+    let read = 0;
+    socket
+      .on('data', ({ length }) => (read += length))
+      .on('error', () => {})
+      .resume();
+    await once(socket, 'close');
+    expect(read).toBeLessThan(pages * 5_000_000);
+  } finally {
+    await impatient.stop();
+  }
+});
+
+test('an answer that a fault keeps back comes all the same', async () => {
+  const impatient = await startTestCloud({ timeouts: { ...short, quietMs: 100 }, faults: ['* /** latency=400ms'] });
+  try {
+    expect((await impatient.call('GET', '/bot_users')).status).toBe(200);
+  } finally {
+    await impatient.stop();
   }
 });
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { dated, type Listener } from '../../common/dated.ts';
-import type { ServerTimeouts } from '../../common/http-server/timeouts.ts';
+import { apiTimeouts, type ServerTimeouts } from '../../common/http-server/timeouts.ts';
 import type { Random } from '../../common/random-id.ts';
 import { type ServerRuntime, systemRuntime } from '../../common/runtime.ts';
 import { readAccounts } from './accounts.ts';
@@ -33,22 +33,13 @@ export interface CloudApiCoreOptions {
   readonly faultControl?: boolean;
   /** Absolute base of `uri` values; default: the request's Host header. */
   readonly baseUrl?: string | undefined;
-  /** Default a minute for all of a request, and for the next one. */
+  /** Default a minute for all of a request, and for the next one, and two between bytes of an answer. */
   readonly timeouts?: ServerTimeouts;
   /** Default that of the system. */
   readonly runtime?: ServerRuntime;
   /** Told of requests that failed by a fault of the server; default nobody. */
   readonly onFailure?: OnFailure;
 }
-
-/** How long an answer takes is not bounded: a fault may keep it back. */
-const usualTimeouts: ServerTimeouts = {
-  headMs: 60_000,
-  requestMs: 60_000,
-  keepAliveMs: 65_000,
-  quietMs: 0,
-  checkMs: 5_000,
-};
 
 /** A Cloud Management API that listens nowhere: whoever has it hands it requests. */
 export interface CloudApiCore {
@@ -94,7 +85,7 @@ export async function createCore(
     clock: runtime.clock,
     monotonic: runtime.monotonic,
     newId: world.newId,
-    timeouts: options.timeouts ?? usualTimeouts,
+    timeouts: options.timeouts ?? apiTimeouts,
     onFailure: options.onFailure ?? (() => {}),
   });
   app.addHook('onClose', async () => world.database.close());

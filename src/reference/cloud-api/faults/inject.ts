@@ -26,6 +26,7 @@ export function injectFaults(app: FastifyInstance, { faults, monotonic, newId }:
     const fault = isAside(request) ? undefined : faults.take(request.method, pathOf(request));
     if (fault === undefined) return;
     struck.set(request, fault);
+    keepQuiet(request);
     const cut = await late(fault.latencyMs, monotonic, closing.signal);
     return beforeWork(cut ? { kind: 'reset' } : fault.effect, request, reply, newId, closing.signal);
   });
@@ -42,6 +43,11 @@ export function injectFaults(app: FastifyInstance, { faults, monotonic, newId }:
     reply.removeHeader('content-length');
     return malform(payload, effect.field);
   });
+}
+
+/** An answer that is kept back may take longer than connections may be quiet. */
+function keepQuiet({ raw: { socket } }: FastifyRequest): void {
+  if (socket instanceof Socket) socket.setTimeout(0);
 }
 
 /** True when the server closes meanwhile. */
