@@ -123,6 +123,16 @@ test('requests that come at once are carried out one after the other', async () 
   expect([...answers.matchAll(/"atWork":(\d)/g)].map(([, count]) => count)).toEqual(['1', '1', '1']);
 });
 
+test.each([
+  [100, 101],
+  [101, 0],
+])('behind a request %i others may wait: %i answers', async (count, answers) => {
+  const socket = await connected();
+  const others = `${head('POST', 2)}{}`.repeat(count - 1) + head('POST', 2, 'Connection: close\r\n');
+  socket.on('error', () => {}).write(`GET /late HTTP/1.1\r\nHost: localhost\r\n\r\n${others}{}`);
+  expect(statuses(await text(socket).catch(() => ''))).toHaveLength(answers);
+});
+
 test('a request that was answered already is not answered again where the rest of it fails', async () => {
   const socket = await connected();
   socket.write(head('PUT', 0).replace('Content-Length: 0', 'Transfer-Encoding: chunked'));

@@ -68,7 +68,8 @@ export function createJsonApp({ name, routerOptions = {}, timeouts, readBody, re
     // The framework refuses what is no type before a parser could see that there is no body.
     if (hasNone(request) && !isJson(request.headers['content-type'])) delete request.headers['content-type'];
   });
-  app.addHook('onRequest', ({ raw }, reply, done) => inTurn(raw, reply.raw, done));
+  const wait = inTurn();
+  app.addHook('onRequest', ({ raw }, reply, done) => wait(raw, reply.raw, done));
   app.addHook('onRequest', async ({ headers, raw }) => {
     if (!isHost(headers.host) || namesHostAgain(raw)) throw new Unreadable('not one Host');
   });
