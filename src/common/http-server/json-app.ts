@@ -40,8 +40,7 @@ export function createJsonApp({ name, routerOptions = {}, timeouts, readBody, re
     const { status, headers = {}, body } = refusalOf(error);
     reply.code(status).headers(headers);
     keepOpen(reply);
-    if (endsUnread(reply)) void readOut(reply.request.raw).then(() => reply.send(body));
-    else reply.send(body);
+    reply.send(body);
   };
   const app = Fastify({
     bodyLimit: 1024 * 1024,
@@ -72,6 +71,10 @@ export function createJsonApp({ name, routerOptions = {}, timeouts, readBody, re
   app.addHook('onRequest', ({ raw }, reply, done) => wait(raw, reply.raw, done));
   app.addHook('onRequest', async ({ headers, raw }) => {
     if (!isHost(headers.host) || namesHostAgain(raw)) throw new Unreadable('not one Host');
+  });
+  app.addHook('onSend', ({ raw }, reply, _, done) => {
+    if (endsUnread(reply)) void readOut(raw).then(() => done());
+    else done();
   });
   // Node itself would answer 417 without a body, unseen by all hooks; it may be served as well (RFC 9110, section 10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));

@@ -56,14 +56,14 @@ test('every method that Node reads is known: 405 where there is something, else 
 const pages = 5;
 
 test('a client that reads none of its answers is cut off', async () => {
-  const impatient = await startTestCloud({ timeouts: { ...short, quietMs: 300 } });
+  const impatient = await startTestCloud({ timeouts: { ...short, quietMs: 200 } });
   try {
     const description = 'x'.repeat(1_000_000);
     for (let index = 0; index < 5; index += 1) await impatient.call('POST', '/reserved_addrs', { description });
     const socket = connect(Number(new URL(impatient.url).port), '127.0.0.1').pause();
     const head = `Host: localhost\r\nAuthorization: Bearer ${cloud.apiKey}\r\nService-Version: 2\r\n\r\n`;
     socket.write(`GET /reserved_addrs HTTP/1.1\r\n${head}`.repeat(pages));
-    await setTimeout(1_000);
+    await setTimeout(3_000);
     let read = 0;
     socket
       .on('data', ({ length }) => (read += length))
