@@ -13,8 +13,12 @@ import { Unkept } from './unkept.ts';
 type Status = Readonly<Record<string, unknown>>;
 
 /** What is written of a resource that names an external id, and has one, and is of that generation by now. */
-async function written(named: string, id: string | undefined, generation = 1): Promise<Status> {
-  const annotations = { [annotation.externalID]: named };
+async function written(
+  named: string,
+  id: string | undefined,
+  { generation = 1, ...said }: { readonly generation?: number; readonly isForeign?: boolean } = {},
+): Promise<Status> {
+  const annotations = { [annotation.externalID]: named, [annotation.reconcileAt]: 'now' };
   const object: ManagedObject = {
     apiVersion: 'edge-operator.dev/v1alpha1',
     kind: 'BotUser',
@@ -42,7 +46,7 @@ async function written(named: string, id: string | undefined, generation = 1): P
     },
     unkept: new Unkept(),
   };
-  await conclude(options, 'ns/a', object, report('ExternalNotFound', 'no', { fields: { id } }));
+  await conclude(options, 'ns/a', object, { ...report('ExternalNotFound', 'no', { fields: { id } }), ...said });
   return status;
 }
 
@@ -51,13 +55,19 @@ test('what was looked for is on record where the id does not say so', async () =
   expect((await written('bot_1', 'bot_1')).lastHandledExternalID).toBeUndefined();
 });
 
+test('what a person asked for is not handled by whoever says that another installation is to', async () => {
+  expect(await written('bot_1', undefined)).toMatchObject({ lastHandledReconcileAt: 'now' });
+  const said = await written('bot_1', undefined, { isForeign: true });
+  expect(said).toMatchObject({ lastHandledReconcileAt: undefined, lastHandledExternalID: undefined });
+});
+
 test('what is no id is not, as it may be as long as an annotation', async () => {
   expect((await written('x'.repeat(200_000), undefined)).lastHandledExternalID).toBeUndefined();
 });
 
 test('nothing is said of a generation that what is there never had, as after a restore', async () => {
-  expect(await written('bot_1', 'bot_1', 0)).toEqual({});
-  expect(await written('bot_1', 'bot_1', 2)).toMatchObject({ observedGeneration: 1 });
+  expect(await written('bot_1', 'bot_1', { generation: 0 })).toEqual({});
+  expect(await written('bot_1', 'bot_1', { generation: 2 })).toMatchObject({ observedGeneration: 1 });
 });
 
 describe('a definition that does not know a field', () => {

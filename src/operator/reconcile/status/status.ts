@@ -9,6 +9,7 @@ import {
   conditionOf,
   isOlder,
   type ManagedObject,
+  type ManagedStatus,
   managedStatus,
   type Ownership,
   type ResourceCache,
@@ -98,15 +99,13 @@ function statusOf(
 ): Readonly<Record<string, unknown>> {
   const generation = object.metadata.generation ?? 0;
   const before = latest.status ?? {};
-  const asked = outcome.reason === 'Paused' ? undefined : annotationOf(object, annotation.reconcileAt);
   const kept = Object.entries(before).filter(([field]) => !(field in managedStatus));
   const fields = outcome.fields ?? Object.fromEntries(kept);
   const ownership = outcome.ownership ?? options.ownershipOf({ ...object, status: before });
   return {
     ...fields,
     observedGeneration: generation,
-    lastHandledReconcileAt: asked ?? before.lastHandledReconcileAt,
-    lastHandledExternalID: lookedFor(object, latest, outcome.reason, fields.id),
+    ...handledIn(object, latest, outcome, fields.id),
     ownership:
       outcome.isForeign === true ? before.ownership : { ...ownership, installation: options.installation.name },
     conditions: conditionsFor(outcome, generation, {
@@ -116,9 +115,23 @@ function statusOf(
   };
 }
 
+/** What a person asked for: nobody has looked at that while it is paused, and where it is another installation's only that one does. */
+function handledIn(
+  object: ManagedObject,
+  latest: ManagedObject,
+  { reason, isForeign }: Report,
+  id: unknown,
+): ManagedStatus {
+  const { lastHandledReconcileAt, lastHandledExternalID } = latest.status ?? {};
+  if (reason === 'Paused' || isForeign === true) return { lastHandledReconcileAt, lastHandledExternalID };
+  return {
+    lastHandledReconcileAt: annotationOf(object, annotation.reconcileAt) ?? lastHandledReconcileAt,
+    lastHandledExternalID: lookedFor(object, latest, id),
+  };
+}
+
 /** The external id that was named and looked for; none where the id says so, as after it was recorded. */
-function lookedFor(object: ManagedObject, latest: ManagedObject, reason: Reason, id: unknown): string | undefined {
-  if (reason === 'Paused') return latest.status?.lastHandledExternalID;
+function lookedFor(object: ManagedObject, latest: ManagedObject, id: unknown): string | undefined {
   const named = annotationOf(object, annotation.externalID);
   const isRecorded = [object, latest].some((each) => annotationOf(each, annotation.externalID) === id);
   // What is no id was looked for by nobody, and may be as long as an annotation.
