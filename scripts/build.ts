@@ -35,7 +35,7 @@ const undici = `
   export { default as Pool } from 'undici/lib/dispatcher/pool.js';
   export { default as ProxyAgent } from 'undici/lib/dispatcher/proxy-agent.js';`;
 
-/** The main files of two packages take in much that nobody here asks for, and that is read and kept at every start. */
+/** Some packages take in much that nobody here asks for, and that is read and kept at every start. */
 const leanPackages: Plugin = {
   name: 'lean packages',
   setup: ({ onResolve, onLoad }) => {
@@ -45,6 +45,14 @@ const leanPackages: Plugin = {
     onLoad({ filter: /.*/, namespace: 'lean' }, () => ({ contents: undici, resolveDir: root }));
     // Messages in other languages.
     onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({ contents: 'export {};' }));
+    // What winston says of itself, in colours, to whoever debugs winston.
+    onLoad({ filter: /\/@dabh\/diagnostics\/node\/index\.js$/ }, () => ({
+      contents: 'module.exports = () => () => {};',
+    }));
+    // Schemas are written in zod, and read from nowhere.
+    onLoad({ filter: /\/zod\/v4\/classic\/from-json-schema\.js$/ }, () => ({
+      contents: 'export const fromJSONSchema = undefined;',
+    }));
   },
 };
 
