@@ -461,6 +461,32 @@ describe('objects', () => {
   });
 
   test.each([
+    ['found by then', 0, 1],
+    ['found only later', 30_000, 0],
+  ])('one that the service denied with two others of lost creates, which were %s', async (_, laterMs, times) => {
+    beginDenied();
+    const lost = new Map<string, string>();
+    for (const name of ['one', 'other']) {
+      await world.write('BotUser', name, { spec: { name } });
+      lost.set(name, await world.make('bot_users', { name, active: true }, { arrives: false }));
+    }
+    const find = async () => {
+      for (const [name, id] of lost)
+        await world.write('BotUser', name, {
+          status: available(1, { id, ownership: { id, how: 'Created' } }),
+          by: operator,
+        });
+    };
+    await madeBotUser(world);
+    if (laterMs === 0) await find();
+    await world.pass(10_000);
+    await madeBotUser(world);
+    await world.pass(laterMs);
+    if (laterMs > 0) await find();
+    expect((await spoke()).filter((line) => line.startsWith('BotUser a/bot has'))).toHaveLength(times);
+  });
+
+  test.each([
     ['and told of', 130_000, (id: string) => id, 0],
     ['and not told of', 130_000, undefined, 1],
     ['while another was told of', 130_000, () => 'bot_other', 1],

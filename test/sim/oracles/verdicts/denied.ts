@@ -20,9 +20,10 @@ export function wasDeniedAlone(world: Witness, resource: Resource, thing: Thing,
   const began = denial(world, thing, at)?.at;
   if (began === undefined) return false;
   const { account, collection } = thing;
-  // Each kind is looked at by itself.
+  // Each kind is looked at by itself. What a lost create made is known of once it is on record.
+  const isKnown = (each: Thing) => (ownershipOf(world).recordedAt(each) ?? each.made.at) <= at;
   const neighbours = neighboursOf(world, resource, began, at).filter(
-    (each) => each.account === account && each.collection === collection,
+    (each) => each.account === account && each.collection === collection && isKnown(each),
   );
   // Of two that one process made nothing is told either.
   const isOfOne = neighbours.length === 2 && new Set(neighbours.map(({ made }) => made.process)).size === 1;
