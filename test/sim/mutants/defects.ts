@@ -229,7 +229,7 @@ export const defects: readonly Defect[] = [
     name: 'one-witness-is-enough',
     sort: 'wrong definite',
     file: 'reconcile/external/convergence.ts',
-    find: 'const unsure = (await presence.confirmGone(id)) ?? this.#tooSoon(id) ?? (await this.#isBack(id));',
+    find: 'const unsure = (await presence.confirmGone(id)) ?? this.#tooSoon(id) ?? (await presence.isBack(id));',
     replace: 'const unsure = this.#tooSoon(id);',
     only: ['wrong-key'],
   },

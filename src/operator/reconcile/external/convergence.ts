@@ -27,9 +27,6 @@ import type { Presence } from './presence.ts';
 import type { ExternalRecord } from './record.ts';
 import type { Rivals } from './rivals.ts';
 
-/** A witness of what is gone is believed for so long. */
-const freshMs = 30_000;
-
 /** What one reconcile has for one resource's external object. */
 export interface Means<Spec extends ManagedSpec, Observed, Client> {
   readonly lost: LostCreate<Spec, Observed, Client>;
@@ -205,7 +202,7 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
   async #giveUp(id: string | undefined): Promise<Report | undefined> {
     const { presence, record } = this.#means;
     if (id === undefined) return undefined;
-    const unsure = (await presence.confirmGone(id)) ?? this.#tooSoon(id) ?? (await this.#isBack(id));
+    const unsure = (await presence.confirmGone(id)) ?? this.#tooSoon(id) ?? (await presence.isBack(id));
     if (unsure !== undefined) return unsure;
     this.#suspect(id);
     await record.disown();
@@ -218,18 +215,6 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
     if (waitMs <= 0) return undefined;
     const message = `${this.#asked.contract.displayName} ${id} vanished again, after ${times} others: another is created later`;
     return report('Creating', message, { retry: { kind: 'after', ms: waitMs } });
-  }
-
-  /** What was found gone a while ago, as before such a pause, may be there by now. */
-  async #isBack(id: string): Promise<Report | undefined> {
-    const { facts, time } = this.#context;
-    const { contract, objects } = this.#asked;
-    const { lookedAt = Number.NEGATIVE_INFINITY } = facts.absent ?? {};
-    const { sweptAt = Number.NEGATIVE_INFINITY } = objects.cache;
-    if (time.now() - Math.max(lookedAt, sweptAt) < freshMs) return undefined;
-    if ((await this.#means.presence.look(id)) === undefined) return undefined;
-    delete facts.absent;
-    return report('Creating', `${contract.displayName} ${id} is there after all: looking again`);
   }
 
   /** What nothing but the answer to its create has shown may never have been: what that made is told of. */

@@ -17,6 +17,8 @@ import type { ExternalFlowOptions } from './options.ts';
 const rareMs = 600_000;
 /** What a list showed so lately is not looked at once more, for a list of a large account is many requests. */
 const latelyMs = 15 * 60_000;
+/** For so long a witness is believed that something is gone. */
+const freshMs = 30_000;
 
 type Options = Pick<ExternalFlowOptions, 'createSettleMs' | 'census'>;
 
@@ -158,7 +160,16 @@ export class Presence<Observed, Client> {
     return absent?.isDoubted === true && absent.saidAt === undefined;
   }
 
-  /** The others are back: what was said of it when they were denied too is no witness. */
+  /** What was found gone a while ago, as before a pause, may be there by now: reports where one get says so. */
+  async isBack(id: string): Promise<Report | undefined> {
+    const { lookedAt = Number.NEGATIVE_INFINITY } = this.#absent(id) ?? {};
+    const { sweptAt = Number.NEGATIVE_INFINITY } = this.#objects.cache;
+    if (this.#context.time.now() - Math.max(lookedAt, sweptAt) < freshMs) return undefined;
+    if ((await this.look(id)) === undefined) return undefined;
+    return this.#lookAnew('Creating', `${this.#contract.displayName} ${id} is there after all: looking again`);
+  }
+
+  /** What was said of it is no witness any more: it is there, or the others are that were denied too. */
   #lookAnew(reason: 'Deleting' | 'Creating', message: string): Report {
     delete this.#context.facts.absent;
     return report(reason, message);
