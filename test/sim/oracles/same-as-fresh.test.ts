@@ -71,11 +71,13 @@ describe('a field of a module that the spec leaves out', () => {
     });
   const shown = { enabled: true, ip_policies: ids.map((id) => ({ id })) };
 
-  beforeEach(async () => {
+  async function ownAccount() {
     await world.data('Secret', 'own', { key: 'b-key' });
     const account = { spec: { apiKeySecretRef: { name: 'own', key: 'key' } } };
     await world.write('CloudAccount', 'own', { ...account, status: available(1) });
-  });
+  }
+
+  beforeEach(ownAccount);
 
   const own = { ...parent, accountRef: { name: 'own' } };
   const restricted = { ipRestriction: { ipPolicyIDs: ids } };
@@ -116,6 +118,23 @@ describe('a field of a module that the spec leaves out', () => {
     await put({ ip_policy_ids: ids }, { answer: shown, by: 'people' });
     await put({ ip_policy_ids: ids }, { answer: shown });
     expect(await spoke()).toEqual([]);
+  });
+
+  test.each([
+    ['may be', 'after', 2_000, []],
+    ['is not', 'before', 500, [expect.stringContaining(differs)]],
+  ])('%s what it asked for %s the backup from which Kubernetes was restored', async (_may, _when, forMs, said) => {
+    world = new FakeWorld({
+      cloud: { apiKeys: [`main=${mainKey}`, 'b=b-key'] },
+      acts: [{ at: 0, do: 'trouble', name: 'kube-restored', forMs }],
+    });
+    judge = world.judge(sameAsFresh);
+    await ownAccount();
+    await world.write('HttpsRouteModules', 'route', { spec: { ...own, ...restricted } });
+    await world.pass(1_000);
+    await put({ ip_policy_ids: ids }, { answer: shown });
+    await leavesOut();
+    expect(await spoke()).toEqual(said);
   });
 
   test.each([

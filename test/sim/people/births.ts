@@ -19,9 +19,11 @@ export function births(scene: Scene, chance: Chance): readonly Act[] {
   ];
 }
 
-/** The Secret may come later than the account that reads it. */
+/** How much later than the account that reads it the Secret may come. */
+export const secretWithinMs = 3_000;
+
 function accountActs(account: Scene['accounts'][number], chance: Chance): readonly Act[] {
-  const late = chance.chance(0.3) ? chance.int(1, 3_000) : 0;
+  const late = chance.chance(0.3) ? chance.int(1, secretWithinMs) : 0;
   return [apply(account.bornAt + late, keySecret(account)), apply(account.bornAt, manifestOfAccount(account))];
 }
 

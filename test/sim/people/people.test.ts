@@ -77,6 +77,22 @@ describe('300 stories', () => {
     expect(strange).toEqual([]);
   });
 
+  test('leave two accounts that share a key no keys of their own', () => {
+    const sharing = seeds.map((seed) => makeStory(seed, { only: ['shared-key', 'edits'], troubles }));
+    const strange = sharing.filter((story) => {
+      const last = new Map(
+        manifestsIn({ ...story, acts: story.acts.toSorted((a, b) => a.at - b.at) }).flatMap(
+          ({ metadata, stringData }) =>
+            metadata.name.startsWith('shared-') && stringData !== undefined
+              ? [[metadata.name, stringData] as const]
+              : [],
+        ),
+      );
+      return new Set([...last.values()].map((data) => JSON.stringify(data))).size !== 1;
+    });
+    expect(strange.map(({ seed }) => seed)).toEqual([]);
+  });
+
   test('have CANARY in every secret, and no key that opens nothing but the revoked one', () => {
     const known = apiKeys.map((entry) => entry.split('=')[1] ?? '');
     const bare = stories.flatMap(manifestsIn).flatMap(({ kind, stringData = {}, spec }): readonly string[] => {

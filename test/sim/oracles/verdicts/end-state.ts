@@ -7,6 +7,7 @@ import { type Fields, textOf } from '../witness/json.ts';
 import { kubeModelOf } from '../witness/kube-model.ts';
 import { moduleOwnershipOf } from '../witness/module-ownership.ts';
 import type { Resource, Status, Version } from '../witness/resource.ts';
+import { wasTroubled } from '../witness/troubled.ts';
 import { installationOf } from '../witness/who.ts';
 import type { Witness } from '../witness/witness.ts';
 import { servants } from './look.ts';
@@ -51,7 +52,8 @@ function contentOf(world: Witness, resource: Resource): Fields {
 
 /**
  * With what the spec leaves out, where the operator alone put it: the service has chosen that then, and nobody else. What a person
- * changed, or what was there before the resource was, keeps that: only what a spec sets is compared.
+ * changed, or what was there before the resource was, keeps that: only what a spec sets is compared. So does what was asked for after the backup
+ * from which Kubernetes was restored: nobody remembers it.
  */
 function moduleContent(
   world: Witness,
@@ -65,7 +67,9 @@ function moduleContent(
     return shown(content, expectation);
   const isOlder = module.edits.some((edit) => edit.installation === undefined || edit.sentAt < resource.createdAt);
   const isLeft =
-    moduleOwnershipOf(world).wasPutWithWrongKey(module, resource) || wasChangedElsewhere(world, module, resource);
+    moduleOwnershipOf(world).wasPutWithWrongKey(module, resource) ||
+    wasChangedElsewhere(world, module, resource) ||
+    module.edits.some(({ sentAt }) => wasTroubled(world, 'kube-restored', sentAt));
   if (isOlder || isLeft) return shown(content, expectation);
   return Object.fromEntries(
     Object.entries(expectation).map(([field, { shown: of }]) => [

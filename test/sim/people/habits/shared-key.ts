@@ -1,6 +1,7 @@
 import type { Chance } from '../../core/random.ts';
 import type { Act } from '../../core/story.ts';
 import { annotate, apply, edit, idOf, keySecret, manifestOf, note, remove } from '../acts.ts';
+import { secretWithinMs } from '../births.ts';
 import { cloudKeys, keyOf, revokedKey } from '../cloud-keys.ts';
 import { otherSpec, ownText, type Role, roleOf, specFor } from '../content.ts';
 import { edgeOf } from '../edges.ts';
@@ -54,8 +55,10 @@ function rekeyed(accounts: readonly CastAccount[], chance: Chance, scene: Scene)
   if (account === undefined || other === undefined) return [];
   const [first, next] = cloudKeys.shared;
   // Mostly once both are in each other's way.
-  const from = chance.chance(0.8) ? Math.max(...sharersIn(scene).map(({ bornAt }) => bornAt)) : account.bornAt;
-  const at = someTime(chance, scene, from);
+  const met = chance.chance(0.8) ? sharersIn(scene).map(({ bornAt }) => bornAt) : [];
+  // A first Secret that came after that would leave each a key of its own.
+  const keyed = accounts.map(({ bornAt }) => bornAt + secretWithinMs);
+  const at = someTime(chance, scene, Math.max(...met, ...keyed));
   const end = after(chance, scene, at, 1_000, 600_000);
   const gone = remove(at, { kind: 'Secret', namespace: account.namespace, name: secretOf(account) });
   return chance.pick([
