@@ -87,6 +87,18 @@ test.each(['ConfigMap', 'Secret'] as const)('SAML metadata follows its %s', asyn
   expect(await quickestMs(followedWithinMs, change)).toBeLessThan(followedWithinMs);
 });
 
+test('SAML metadata that moves to a ConfigMap as it is sends nothing', async () => {
+  const { idpMetadata, ...rest } = saml.spec;
+  await stage.give('ConfigMap', 'meta', { xml: String(idpMetadata) });
+  const object = await available('a', { saml: saml.spec });
+  stage.world.cloud.clearRequests();
+  await available('a', { saml: { ...rest, idpMetadataFrom: { configMapKeyRef: { name: 'meta', key: 'xml' } } } });
+  await available('a', { saml: saml.spec });
+  await stage.rounds([saml], 2);
+  expect(stage.mutations()).toEqual([]);
+  expect((await stage.world.events(object)).map(({ reason }) => reason)).toEqual(['Created']);
+});
+
 describe('traffic policy from a ConfigMap', () => {
   const policyFrom = { configMapKeyRef: { name: 'policy', key: 'p' } };
   const apply = () => stage.apply(edgePolicy, 'a', { policyFrom });

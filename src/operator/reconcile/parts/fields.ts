@@ -13,7 +13,7 @@ export type Fields<Body, Observed> = Readonly<Record<string, Field<Body, Observe
 /** How a part is compared, and filled: what the spec leaves out is not compared, and stays as it is there. */
 export function fieldsOf<Body extends object, Observed extends object>(
   fields: Fields<Body, Observed>,
-): Required<Pick<Part<never, never, Body, Observed>, 'diff' | 'filled'>> {
+): Required<Pick<Part<never, never, Body, Observed>, 'diff' | 'unset' | 'filled'>> {
   const each = (body: Body, observed: Observed) =>
     Object.entries(fields).map(([field, as]) => {
       const [name, shown] = Array.isArray(as) ? [as[0], as[1](observed)] : [as, observed[as as keyof Observed]];
@@ -21,6 +21,11 @@ export function fieldsOf<Body extends object, Observed extends object>(
     });
   return {
     diff: (body, observed) => each(body, observed).flatMap((it) => (isAsAsked(it.asked, it.shown) ? [] : [it.field])),
+    unset: (body) =>
+      Object.entries(fields).flatMap(([field, as]) => {
+        const name = Array.isArray(as) ? as[0] : as;
+        return body[name as keyof Body] === undefined ? [field] : [];
+      }),
     filled: (body, observed, leftOut) => {
       const isKept = ({ field, asked, shown }: ReturnType<typeof each>[number]) =>
         asked === undefined && !leftOut.includes(field) && !isNothing(shown);

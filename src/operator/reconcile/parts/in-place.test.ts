@@ -27,7 +27,8 @@ beforeEach(() => {
 /** The service picks what is not asked for, and shows all of it. */
 const part: Part<never, undefined, Body, Body> = {
   ...{ name: 'thing', condition: 'ThingReady', displayName: 'thing' },
-  desired: async ({ thing }: { thing: Body }) => thing,
+  desired: async ({ thing: { colourOf, ...thing } }: { thing: Body }) =>
+    colourOf === undefined ? thing : { ...thing, colour: colourOf },
   ...fieldsOf<Body, Body>({
     size: 'size',
     colour: 'colour',
@@ -201,6 +202,19 @@ describe('a field that leaves the spec', () => {
     there = red;
     const { told } = await reconcile(2, { size: 1 }, { drift: true });
     expect(told).toEqual(['replaced thing of p']);
+  });
+
+  test('for another one that says the same, or comes in its place, is nothing that is left there', async () => {
+    await reconcile(1, red);
+    expect(await reconcile(2, { size: 1, colourOf: 'red' })).toEqual({ reason: 'Available', told: [] });
+    expect(await reconcile(3, red)).toEqual({ reason: 'Available', told: [] });
+    expect(puts).toEqual([red]);
+  });
+
+  test('of a module that leaves out none is nothing that is left there, whatever another process sent', async () => {
+    there = { ...red, shape: 'round' };
+    expect(await reconcile(2, there, { inPlace: 1 })).toEqual({ reason: 'Available', told: [] });
+    expect(puts).toEqual([]);
   });
 
   describe('while another key is in force', () => {

@@ -13,6 +13,8 @@ export interface InPlaceOptions {
   readonly name: string;
   readonly condition: string | undefined;
   readonly spec: object;
+  // biome-ignore lint/suspicious/noExplicitAny: only the part reads its body
+  unset?(body: any): readonly string[];
 }
 
 /** A part as this process last knew it to be in place, which is what the service may still have. */
@@ -35,11 +37,11 @@ export class InPlace {
    * Fields that were set and are not asked for any more; undefined where an earlier process may have set any. What is missing at
    * the very generation that set it was taken out by a definition that does not know it, and is asked for still.
    */
-  leftOut(): readonly string[] | undefined {
+  leftOut(body: unknown): readonly string[] | undefined {
     const { fields, generation } = this.#known() ?? { fields: [] };
-    if (generation === this.#generation) return [];
-    const asked = this.#fields();
-    return fields?.filter((field) => !asked.includes(field));
+    const unset = this.#options.unset?.(body) ?? [];
+    if (unset.length === 0 || generation === this.#generation) return [];
+    return fields?.filter((field) => unset.includes(field));
   }
 
   /** @param at when it was asked for, or read */

@@ -131,7 +131,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     if (unseen !== undefined) return stop(unseen);
     if (referred.hasChanged()) body = await this.#desired(referred);
     const observed = this.named ? sightOf(this.#scope, this.#context)?.observed : undefined;
-    const leftOut = observed === undefined || !this.#scope.applied ? [] : this.#inPlace.leftOut();
+    const leftOut = observed === undefined || !this.#scope.applied ? [] : this.#inPlace.leftOut(body);
     const action = planPart({
       displayName: this.part.displayName,
       managementPolicy: this.#scope.spec.managementPolicy,

@@ -25,6 +25,8 @@ export interface Part<Spec, Client, Body = never, Observed = never> {
   desired(spec: Spec, read: ReadReference): Promise<Body | undefined>;
   /** Names of the spec fields of the part that the user set and that are different out there. Never a value. */
   diff(body: Body, observed: Observed): readonly string[];
+  /** Names of the spec fields that the body has no value for, which a PUT would reset. None where it always has all. */
+  unset?(body: Body): readonly string[];
   /**
    * The body with what the spec leaves out as it is out there, which a PUT would reset, but for `leftOut`, fields of the spec that
    * are to be. None where a PUT takes nothing that may be left out.

@@ -122,6 +122,14 @@ describe('saml', () => {
     expect(saml.filled?.(body, found, ['authorizedGroups', 'nameidFormat'])).toEqual(left);
   });
 
+  test('names what it leaves out, of which metadata from elsewhere is none', async () => {
+    const from = wanted({ saml: { idpMetadataFrom: { secretKeyRef: ref }, cookiePrefix: 'a.', forceAuthn: false } });
+    const body = (await saml.desired(from, read)) ?? {};
+    const timeouts = ['inactivityTimeoutSeconds', 'maximumDurationSeconds'];
+    const others = ['allowIdpInitiated', 'nameidFormat', 'authorizedGroups'];
+    expect(saml.unset?.(body)).toEqual(['optionsPassthrough', ...timeouts, ...others]);
+  });
+
   test('sends no list and no text of which there is none', () => {
     const body: SAMLReplace = { enabled: false, idp_metadata: '<a/>' };
     const filled = saml.filled?.(body, { ...found, authorized_groups: [], cookie_prefix: '' }, []);
