@@ -188,6 +188,23 @@ test('nobody applies what a delete without an answer may yet remove', async () =
   });
 });
 
+test('what a delete without an answer may have removed is not there by what was seen before', async () => {
+  const one = scene.flow();
+  const ensure = (generation: number, spec: object, requested: boolean) => {
+    const context = scene.contextFor(left({ observedGeneration: 2 }, { generation, spec }));
+    return one.ensure({ ...context, occasion: { ...context.occasion, requested } });
+  };
+  expect(await ensure(2, { thing: {} }, true)).toMatchObject({ reason: 'Available' });
+  scene.lost = 1;
+  expect(await ensure(3, {}, true)).toMatchObject({ reason: 'Unreachable' });
+  expect(await ensure(4, { thing: {} }, true)).toMatchObject({ retry: { kind: 'after', ms: createSettleMs } });
+  scene.now += createSettleMs;
+  expect({ outcome: await ensure(4, { thing: {} }, false), calls: scene.calls }).toMatchObject({
+    outcome: { reason: 'Available' },
+    calls: ['delete', 'put'],
+  });
+});
+
 test.each([
   ['at another address is another one', 'http://other', 'Available'],
   ['with another key, which may be of the same account, is the same', 'http://api/', 'Creating'],

@@ -26,12 +26,14 @@ export function unsettledDelete<Spec, Client>(
   context: Context,
   scope: PartScope<Spec>,
 ): Report | undefined {
-  const { named, applied, lostDeletes, createSettleMs } = scope;
+  const { named, applied, seen, lostDeletes, createSettleMs } = scope;
   const claim = claimThere(scope, context);
   const lostAt = named ? lostDeletes.get(claim) : undefined;
   if (lostAt === undefined) return undefined;
   const ms = lostAt + createSettleMs - context.time.now();
   if (ms > 0) {
+    // What was seen there before it may be gone.
+    seen.delete(scope.claim);
     const message = `an unanswered delete of the ${displayName} may still be carried out`;
     return report(underway(applied), message, { retry: { kind: 'after', ms } });
   }
