@@ -57,6 +57,18 @@ test('a part whose removal fails says so and is removed later', async () => {
   expect((await stage.call('GET', compression)).status).toBe(404);
 });
 
+test('a part that is back in the spec after a removal without an answer is applied, which is no drift', async () => {
+  const parts = { saml: saml.spec, compression: {} };
+  await available('a', parts);
+  stage.world.cloud.fault(`DELETE ${compression.path(stage.parents)} drop`);
+  await stage.conditionReason(await apply('a', { saml: saml.spec }), compression, 'Unreachable');
+  stage.world.cloud.clearFaults();
+  const object = await available('a', parts);
+  expect((await stage.call('GET', compression)).status).toBe(200);
+  const reasons = (await stage.world.events(object)).map(({ reason }) => reason);
+  expect(reasons).not.toContain('DriftCorrected');
+});
+
 test('a part that leaves the spec is removed even when the status was lost', async () => {
   const object = await available('a', { compression: {}, ipRestriction: ipRestriction.spec });
   await stage.world.annotate(object, { [annotation.paused]: 'true' });

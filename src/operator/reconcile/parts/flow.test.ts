@@ -196,7 +196,8 @@ test('what a delete without an answer may have removed is not there by what was 
   };
   expect(await ensure(2, { thing: {} }, true)).toMatchObject({ reason: 'Available' });
   scene.lost = 1;
-  expect(await ensure(3, {}, true)).toMatchObject({ reason: 'Unreachable' });
+  const unanswered = { ownership: { unanswered: ['thing'] } };
+  expect(await ensure(3, {}, true)).toMatchObject({ reason: 'Unreachable', ...unanswered });
   expect(await ensure(4, { thing: {} }, true)).toMatchObject({ retry: { kind: 'after', ms: createSettleMs } });
   scene.now += createSettleMs;
   expect({ outcome: await ensure(4, { thing: {} }, false), calls: scene.calls }).toMatchObject({

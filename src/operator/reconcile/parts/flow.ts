@@ -16,7 +16,7 @@ import type { Outcome, Report } from '../status/outcome.ts';
 import { askedNow } from './generations.ts';
 import type { PartStatus, PartsContract } from './part.ts';
 import { type PartPlan, PartReconciler, type PartResult } from './part-reconciler.ts';
-import type { LostDeletes, Seen } from './part-scope.ts';
+import { claimThere, type LostDeletes, type Seen } from './part-scope.ts';
 import { PartsRecord } from './record.ts';
 import { type NamedReport, summarise } from './summary.ts';
 
@@ -171,16 +171,17 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
       });
   }
 
-  /** The parts of which a change had no answer, since they were last changed; to take them off alone would be a write. */
-  #unanswered(
-    { resource, facts, time }: ReconcileContext<Client>,
-    replaced: readonly string[] = [],
-  ): readonly string[] {
-    const { lostParts = new Map<string, number>() } = facts;
-    const isRecent = ([, at]: [string, number]) => at + this.#options.createSettleMs > time.now();
-    const recent = [...lostParts].filter(isRecent).map(([name]) => name);
-    const before = new Set(ownershipOf(resource.object).unanswered).difference(new Set(replaced));
-    return [...before.union(new Set(recent)).intersection(appliedParts(resource.object))];
+  /** The parts of which a change or a delete had no answer, since they were last changed; to take them off alone would be a write. */
+  #unanswered(context: ReconcileContext<Client>, replaced: readonly string[] = []): readonly string[] {
+    const { object } = context.resource;
+    const { lostParts } = context.facts;
+    const before = new Set(ownershipOf(object).unanswered).difference(new Set(replaced));
+    const isLost = (name: string) => {
+      const lostAt = lostParts?.get(name) ?? Number.NEGATIVE_INFINITY;
+      if (lostAt + this.#options.createSettleMs > context.time.now() || before.has(name)) return true;
+      return this.#lostDeletes.has(claimThere({ claim: this.#claim(object, name) }, context));
+    };
+    return [...appliedParts(object)].filter(isLost);
   }
 
   #summary(object: ManagedObject, spec: Spec, acted: readonly Acted[], now: number): Report {

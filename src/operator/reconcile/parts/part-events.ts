@@ -38,7 +38,7 @@ export function tellerOf(
   };
 }
 
-/** By its records; of a PUT without an answer nobody knows whether it put anything there. */
+/** By its records; of a change without an answer nobody knows whether it put anything there, or took it away. */
 function wasThere({ name }: Part, { resource: { object } }: Context, { applied }: Scope, wasAsAsked: boolean): boolean {
   if (!applied || !isProven({ name }, object)) return false;
   return wasAsAsked || ownershipOf(object).unanswered?.includes(name) !== true;
