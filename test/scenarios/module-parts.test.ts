@@ -228,6 +228,15 @@ test('what the user left out is not compared', async () => {
   expect(stage.mutations()).toEqual([]);
 });
 
+test('one answer that a module is not there resets nothing of it that the spec leaves out', async () => {
+  await available('a', { saml: { idpMetadata: metadata('7') } });
+  await stage.call('PUT', saml, { idp_metadata: metadata('7'), authorized_groups: ['x'] });
+  stage.world.cloud.clearRequests();
+  stage.world.cloud.fault(`GET ${saml.path(stage.parents)} status=404 count=1`);
+  await stage.rounds([saml], 3);
+  expect(stage.mutations()).toEqual([]);
+});
+
 describe('TLS termination of an edge that passes TLS through', () => {
   const upstream = () => `edghts_up${stage.number}`;
   const apply = (tlsTermination: object) =>

@@ -1,7 +1,9 @@
 import type { ReconcileContext } from '../context.ts';
+import { witnessesApartMs } from '../resource/memory.ts';
 import { type Report, report } from '../status/outcome.ts';
 import { isTakenOut } from './generations.ts';
-import { type AnyPart, claimThere, type PartScope } from './part-scope.ts';
+import { wasThere } from './part-events.ts';
+import { type AnyPart, claimThere, type PartScope, sightOf } from './part-scope.ts';
 
 type Context = Pick<ReconcileContext<unknown>, 'resource' | 'connection' | 'time'>;
 
@@ -39,6 +41,25 @@ export function unsettledDelete<Spec, Client>(
   }
   lostDeletes.delete(claim);
   return undefined;
+}
+
+/** Of a part that was there and is not found: one answer is one witness, and a PUT would reset what the spec leaves out. */
+export function missedOnce<Spec, Client>(
+  part: AnyPart<Spec, Client>,
+  context: ReconcileContext<Client>,
+  scope: PartScope<Spec>,
+): Report | undefined {
+  const sight = sightOf(scope, context);
+  if (sight === undefined || sight.observed !== undefined || !wasThere(part, context, scope)) return undefined;
+  const { facts, time } = context;
+  facts.absentParts ??= new Map();
+  const absentAt = facts.absentParts.get(part.name) ?? time.now();
+  facts.absentParts.set(part.name, absentAt);
+  const ms = absentAt + witnessesApartMs - sight.at;
+  if (ms <= 0) return undefined;
+  scope.seen.delete(scope.claim);
+  const message = `the ${part.displayName} was not found: making sure that it is gone`;
+  return report('Updating', message, { retry: { kind: 'after', ms } });
 }
 
 /** What is being done about a part that is not as asked. */

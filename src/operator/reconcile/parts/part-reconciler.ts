@@ -9,7 +9,7 @@ import type { ManagedObject, ManagedSpec } from '../resource/resource.ts';
 import { DependencyError, MissingError, type Report, report, reportFailure } from '../status/outcome.ts';
 import { isSentAgain, notTaken, refusedLately, unlessRefused } from '../status/refusals.ts';
 import { InPlace } from './in-place.ts';
-import { takenOut, underway, unsettledDelete } from './obstacles.ts';
+import { missedOnce, takenOut, underway, unsettledDelete } from './obstacles.ts';
 import { tellAdopted, tellerOf } from './part-events.ts';
 import { PartRemoval } from './part-removal.ts';
 import { type AnyPart, isProven, mayBeKept, type PartScope, rivalOf, sightOf, unreadMs } from './part-scope.ts';
@@ -146,7 +146,8 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     const isObserved = this.#scope.spec.managementPolicy === 'Observe';
     if (this.named && !isObserved && action.kind === 'none') this.#inPlace.set(body, this.#seenAt());
     if (action.kind !== 'replace') return { action, body, observed };
-    const refused = refusedLately(this.#context, this.#attemptTo('put', body));
+    const refused =
+      refusedLately(this.#context, this.#attemptTo('put', body)) ?? missedOnce(this.part, this.#context, this.#scope);
     if (refused !== undefined) return { ...stop(refused), observed };
     const fields = [...new Set([...action.fields, ...(leftOut ?? [])])];
     return { action: { ...action, fields }, body, filled: this.#filled(body, observed, leftOut), observed };
@@ -184,19 +185,16 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 
   async #replace(body: unknown, filled: unknown): Promise<unknown> {
-    const { connection, time, facts } = this.#context;
+    const { connection, time } = this.#context;
     const { spec, seen, claim, parent } = this.#scope;
     const call = unlessTaken(this.#context.call, () => this.#conflict() !== undefined);
-    // Who missed it before is no witness of what is there from now on.
-    facts.absentParts?.delete(this.part.name);
     const sentAt = time.now();
     let replaced: unknown;
     try {
       replaced = await this.part.replace(connection.client, spec, filled, call);
     } catch (error) {
       seen.delete(claim);
-      const isLost = !(error instanceof ApiError && error.definite);
-      if (isLost) this.#setLost(sentAt);
+      if (!(error instanceof ApiError && error.definite)) this.#setLost(sentAt);
       throw isParentMissing(error) ? new MissingError(`${parent} does not exist`, { cause: error }) : error;
     }
     this.#remember(replaced, sentAt);
@@ -211,6 +209,8 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
   #setLost(sentAt: number): void {
     const { facts, time } = this.#context;
+    // Who missed it before is no witness of what is there from now on.
+    facts.absentParts?.delete(this.part.name);
     facts.lostParts ??= new Map();
     facts.lostParts.set(this.part.name, time.now());
     this.#inPlace.setLost(sentAt);
