@@ -190,6 +190,14 @@ describe('a field that leaves the spec', () => {
     expect(puts).toEqual([{ size: 1 }, { size: 1 }]);
   });
 
+  test('of a module that a later spec came to name was never set: what had no answer is not sent again', async () => {
+    fails = 'after';
+    await reconcile(2, { size: 1 }, { applied: false });
+    fails = undefined;
+    expect(await reconcile(2, { size: 1 })).toEqual({ reason: 'Available', told: [] });
+    expect(puts).toEqual([{ size: 1 }]);
+  });
+
   test('is not thought to be there for ever by a status that was behind', async () => {
     there = { size: 1, colour: 'grey' };
     const behind = { inPlace: 1, recordFails: true };

@@ -13,6 +13,8 @@ export interface InPlaceOptions {
   readonly name: string;
   readonly condition: string | undefined;
   readonly spec: object;
+  /** On record from an earlier reconcile. */
+  readonly applied: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: only the part reads its body
   unset?(body: any): readonly string[];
 }
@@ -70,7 +72,7 @@ export class InPlace {
   }
 
   #known(): PartInPlace | undefined {
-    const { name, condition } = this.#options;
+    const { name, condition, applied } = this.#options;
     const { resource, facts, time } = this.#context;
     const all = facts.inPlace?.get(name);
     // A key that is new may be of the same account; one that is back is of the account that it was of.
@@ -78,7 +80,8 @@ export class InPlace {
     if (known !== undefined) return known;
     const generation = this.#generation;
     // Else it may be as an earlier spec asked: of that no status tells.
-    const isAsAsked = generation === 1 || generationsOf(resource.object, this.#options).inPlace === generation;
+    const isAsAsked =
+      !applied || generation === 1 || generationsOf(resource.object, this.#options).inPlace === generation;
     if (condition === undefined || isAsAsked) return undefined;
     // Not remembered: what was read may be behind.
     return { fingerprint: undefined, fields: undefined, generation: undefined, at: time.now() };

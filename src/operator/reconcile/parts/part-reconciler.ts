@@ -51,7 +51,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     this.named = scope.named;
     this.#context = context;
     this.#scope = scope;
-    this.#inPlace = new InPlace(context, { ...part, spec: scope.spec });
+    this.#inPlace = new InPlace(context, { ...part, spec: scope.spec, applied: scope.applied });
   }
 
   /** Reads, and changes nothing. One part's failure is its own: it becomes a report. */

@@ -81,7 +81,7 @@ async function remove(each = part) {
   };
   const peers = new Peers({ index, memory, accountOf });
   const scope = { spec: object.spec as never, parent: 'p', claim: 'c', named: false, applied: true, createSettleMs };
-  const inPlace = new InPlace(context, { ...part, spec: object.spec });
+  const inPlace = new InPlace(context, { ...part, spec: object.spec, applied: true });
   return new PartRemoval(each, { ...context, peers }, { ...scope, seen, lostDeletes: new Map() }, inPlace).perform();
 }
 
