@@ -32,6 +32,16 @@ describe('a part that was there and is not found', () => {
     });
   });
 
+  test('is looked for again some seconds after the first answer, however long that took', async () => {
+    const ensure = ensureBy(async () => {
+      scene.now += 60_000;
+      return undefined;
+    });
+    expect(await ensure()).toMatchObject({ reason: 'Updating', retry: { kind: 'after', ms: 3_000 } });
+    scene.now += 3_000;
+    expect(await ensure()).toMatchObject({ reason: 'Available' });
+  });
+
   test('is left as it is where the next answer shows it: a PUT would reset what the spec leaves out', async () => {
     const answers = [undefined, {}];
     const ensure = ensureBy(async () => answers.shift());

@@ -55,9 +55,10 @@ export function missedOnce<Spec, Client>(
   facts.absentParts ??= new Map();
   const absentAt = facts.absentParts.get(part.name) ?? time.now();
   facts.absentParts.set(part.name, absentAt);
-  const ms = absentAt + witnessesApartMs - sight.at;
-  if (ms <= 0) return undefined;
+  const secondAt = absentAt + witnessesApartMs;
+  if (sight.at >= secondAt) return undefined;
   scope.seen.delete(scope.claim);
+  const ms = Math.max(0, secondAt - time.now());
   const message = `the ${part.displayName} was not found: making sure that it is gone`;
   return report('Updating', message, { retry: { kind: 'after', ms } });
 }
