@@ -437,6 +437,34 @@ describe('a ConfigMap that somebody touches is restored within a second, without
     expect(started.warnings).toEqual([]);
   });
 
+  test('anew, where its labels were removed and it was made immutable', async () => {
+    cloud.seed({ endpoints: many(1) });
+    const started = start({ intervalMs: hourMs });
+    await isSynced(started);
+    const before = await get('ep_0');
+    const restore = async () => {
+      await patch('ep_0', { metadata: { labels: null }, immutable: true });
+      const restored = async () => (await get('ep_0'))?.metadata.labels !== undefined;
+      return elapsedMs(() => until('the new ConfigMap', restored));
+    };
+    expect(await quickestMs(1_000, restore)).toBeLessThan(1_000);
+    expect((await get('ep_0'))?.data).toEqual(before?.data);
+  });
+
+  test('once a finalizer lets it go, also without its labels', async () => {
+    cloud.seed({ endpoints: many(1) });
+    const started = start({ intervalMs: hourMs });
+    await isSynced(started);
+    const before = await get('ep_0');
+    await patch('ep_0', { metadata: { labels: null, finalizers: ['example.test/held'] }, immutable: true });
+    await until('its end to be waited for', () => started.mirror.status().error?.includes('is being deleted'));
+    await patch('ep_0', { metadata: { finalizers: null } });
+    await isSynced(started);
+    const found = await get('ep_0');
+    expect(found?.metadata.labels).toEqual(before?.metadata.labels);
+    expect(found?.metadata.uid).not.toBe(before?.metadata.uid);
+  });
+
   test('later and later, where somebody changes it again and again, and that is said', async () => {
     cloud.seed({ endpoints: many(2) });
     const started = start({ intervalMs: hourMs });
