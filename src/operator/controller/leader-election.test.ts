@@ -128,7 +128,14 @@ test('a crashed leader is followed when its lease has not changed for its durati
   await two.shutDown();
 });
 
-test("a Lease that somebody deletes is still its holder's, until it would have expired", async () => {
+const patched = (body: object) => () =>
+  client.patch(leaseType, { namespace: 'ops', name: 'operator' }, { type: 'merge', body });
+
+test.each([
+  ['deletes', async () => api.forget(path)],
+  ['takes the holder out of', patched({ spec: { holderIdentity: '' } })],
+  ['empties', patched({ spec: null })],
+])("a Lease that somebody %s is still its holder's, until it would have expired", async (_what, spoil) => {
   const one = replica('one');
   await until('a leader', () => one.terms.length === 1);
   const two = replica('two');
@@ -136,7 +143,7 @@ test("a Lease that somebody deletes is still its holder's, until it would have e
   // It hears of that later than the other.
   const isOnes = (request: SeenRequest) => isWrite(request) && request.body.includes('"one"');
   for (let time = 0; time < 3; time++) api.script(isOnes, (response) => status(response, 503, 'ServiceUnavailable'));
-  api.forget(path);
+  await spoil();
   const renewals = api.requests.filter(isWrite).length;
   await until('another Lease', () => api.requests.filter(isWrite).length > renewals + 6);
   expect([one.elector.holdsLease(), two.elector.holdsLease(), two.terms.length]).toEqual([true, false, 0]);

@@ -43,10 +43,17 @@ export function claimed(
   };
 }
 
+const givenAwaySeconds = 1;
+
 /** The lease as its holder gives it away, so that nobody has to wait for it to expire. */
 export function released(previous: LeaseSpec | undefined, nowMs: number): LeaseSpec {
   const now = microTime(nowMs);
-  return { ...previous, holderIdentity: '', leaseDurationSeconds: 1, renewTime: now, acquireTime: now };
+  return { ...previous, holderIdentity: '', leaseDurationSeconds: givenAwaySeconds, renewTime: now, acquireTime: now };
+}
+
+/** Nobody holds it, and no holder gave it away: somebody else took him out of it. */
+export function isEmptied({ spec }: Lease): boolean {
+  return (spec?.holderIdentity ?? '') === '' && spec?.leaseDurationSeconds !== givenAwaySeconds;
 }
 
 /** Names who asks the holder of a lease for it; whatever the holder writes next takes it away. */

@@ -1,12 +1,12 @@
 import type { Clock } from '../../common/clock.ts';
-import type { Lease, LeaseSpec } from './lease.ts';
+import { isEmptied, type Lease, type LeaseSpec } from './lease.ts';
 
 /** A lease as this process sees it: clocks of others are not trusted, only for how long its holder has not renewed it. */
 export class ObservedLease {
   readonly #monotonic: Clock;
   readonly #defaultDurationMs: number;
   #lease: Lease | undefined;
-  /** Outlives a Lease that somebody deletes: its holder goes on until it hears of that. */
+  /** Outlives a Lease that somebody deletes or empties: its holder goes on until it hears of that. */
   #spec: LeaseSpec | undefined;
   /** What its holder wrote last: somebody who asks for the lease writes too, and renews nothing by that. */
   #claim: string | undefined;
@@ -36,7 +36,7 @@ export class ObservedLease {
   /** Answers whether its holder has written since it was seen last. */
   see(lease: Lease | undefined): boolean {
     this.#lease = lease;
-    if (lease === undefined) return false;
+    if (lease === undefined || isEmptied(lease)) return false;
     const claim = JSON.stringify(lease.spec);
     const isNew = claim !== this.#claim;
     if (isNew) this.#changedAt = this.#monotonic.now();
