@@ -100,6 +100,8 @@ export class EndpointMirror {
       listed += 1;
       if (!this.#admits(endpoint)) continue;
       const name = endpointName(endpoint.id);
+      // What is shown twice, and not alike, would be written twice in each sweep.
+      if (names.has(name)) continue;
       names.add(name);
       if (this.#configMaps.want(name, endpointJSON(endpoint))) changed++;
     }

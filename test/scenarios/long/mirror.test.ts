@@ -307,6 +307,16 @@ test('no empty list deletes anything where there are many, while one of them is 
   await until('all but that to go', async () => (await ids()).join() === '..');
 });
 
+test('an endpoint that a list shows twice is written as it is shown first, and once', async () => {
+  const shown = ['us', 'eu'].map((region) => ({ ...endpoint('ep_0'), region, created_at: '', updated_at: '' }));
+  const listAll = async function* () {
+    yield* shown;
+  };
+  const started = start({ endpoints: { listAll, get: async () => undefined } as never });
+  await swept(started, 3);
+  expect([started.writes, (await get('ep_0'))?.data?.region]).toEqual([['POST configmaps'], 'us']);
+});
+
 test('ids that differ only in case have a ConfigMap each', async () => {
   const alike = ['ep_aBc', 'ep_abC', 'ep_ABC', 'ep_abc'];
   cloud.seed({ endpoints: alike.map((id) => endpoint(id)) });
