@@ -183,5 +183,7 @@ describe('a field of a module that the spec leaves out', () => {
     await world.pass(1_000);
     await world.data('Secret', 'own', { key: before });
     expect(await spoke()).toEqual(said);
+    await put({ ip_policy_ids: ids }, { answer: shown });
+    expect(await spoke()).toEqual(said);
   });
 });

@@ -81,16 +81,19 @@ function moduleContent(
 
 /** It asked for something else than was put, and that was done where another key led: of what is here nobody remembers. */
 function wasChangedElsewhere(world: Witness, { name, account, edits }: Thing, resource: Resource): boolean {
-  const last = edits.at(-1);
-  const change = resource.versions.all.find((version) => {
-    if (last === undefined || version.at <= last.sentAt) return false;
-    const asked = moduleOwnershipOf(world).asked(resource, version, name, [version.at, version.at])?.content;
-    return asked !== undefined && strange(last.body, asked).length + missing(last.body, asked).length > 0;
+  return edits.some(({ sentAt, body }, index) => {
+    const until = edits[index + 1]?.sentAt ?? Number.POSITIVE_INFINITY;
+    const change = resource.versions.all.find((version) => {
+      if (version.at <= sentAt) return false;
+      const asked = moduleOwnershipOf(world).asked(resource, version, name, [version.at, version.at])?.content;
+      return asked !== undefined && strange(body, asked).length + missing(body, asked).length > 0;
+    });
+    const isDone = (status: Status, of: Version) => status.at >= of.at && status.at < until && saysDone(status, of);
+    const done = change && resource.statuses.all.find((status) => isDone(status, change));
+    const installation = installationsOf(world).get(installationOf(done?.by ?? '') ?? '');
+    const access = done && installation && accountsOf(world).at(installation, resource, done.at);
+    return access?.account !== undefined && access.account !== account;
   });
-  const done = change && resource.statuses.all.find((status) => status.at >= change.at && saysDone(status, change));
-  const installation = installationsOf(world).get(installationOf(done?.by ?? '') ?? '');
-  const access = done && installation && accountsOf(world).at(installation, resource, done.at);
-  return access?.account !== undefined && access.account !== account;
 }
 
 /** Of some part at least. */
