@@ -105,6 +105,18 @@ test.each<[string, string, NonNullable<ManagedObject['status']>, boolean]>([
   expect(thing.object.metadata.annotations?.[annotation.createdID] === 'thing_left').toBe(isAdopted);
 });
 
+test('what a resource left that a restored cluster has back, with its create alone, is adopted by it', async () => {
+  thing.serve({
+    list: async function* () {
+      yield { id: 'thing_left' };
+    },
+  });
+  thing.gone({ ...thing.object, status: hasLeft });
+  thing.clock.advance(settleMs);
+  await thing.reconcile();
+  expect(thing.object.metadata.annotations).toMatchObject({ [annotation.createdID]: 'thing_left' });
+});
+
 test('what this process has deleted is not adopted from a list that lags', async () => {
   const { object } = thing;
   const status: ManagedObject['status'] = { ownership: { account: 'default', how: 'Created', id: 'thing_theirs' } };

@@ -14,8 +14,8 @@ export class Claims {
   readonly #ids = new Map<string, string>();
   /** The other way round. */
   readonly #holders = new Map<string, string>();
-  /** What somebody had: it was deleted, or its resource went and left it. The latest last. */
-  readonly #former = new Set<string>();
+  /** What somebody had: it was deleted, or the resource of this uid went and left it. The latest last. */
+  readonly #former = new Map<string, string | undefined>();
   /** uid of a resource -> content of its create under way. */
   readonly #creating = new Map<string, string>();
 
@@ -55,9 +55,10 @@ export class Claims {
     return this.#holders.get(id);
   }
 
-  letGo(id: string): void {
-    this.#former.add(id);
-    const [oldest = id] = this.#former;
+  /** @param leaver the uid of the resource that went; none where the object itself was deleted, which counts for ever */
+  letGo(id: string, leaver?: string): void {
+    if (leaver === undefined || !this.#former.has(id)) this.#former.set(id, leaver);
+    const [oldest = id] = this.#former.keys();
     if (this.#former.size > mostFormer) this.#former.delete(oldest);
   }
 
@@ -66,9 +67,14 @@ export class Claims {
     return this.#holders.has(id) || this.#former.has(id);
   }
 
-  /** What is somebody's, or was: a list that lags shows what was deleted, and any what was left on purpose. */
-  takenIDs(): ReadonlySet<string> {
-    return new Set([...this.#ids.values(), ...this.#former]);
+  /**
+   * What is somebody's, or was: a list that lags shows what was deleted, and any what was left on purpose.
+   *
+   * @param uid of a resource that may have been away: only a restored cluster has it back, which may know of its create alone
+   */
+  takenIDs(uid?: string): ReadonlySet<string> {
+    const former = [...this.#former].filter(([, leaver]) => leaver === undefined || leaver !== uid);
+    return new Set([...this.#ids.values(), ...former.map(([id]) => id)]);
   }
 }
 

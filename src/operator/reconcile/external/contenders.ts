@@ -43,7 +43,10 @@ export class Contenders<Spec extends ManagedSpec, Observed, Client> {
 
   claimed(resources: readonly ManagedObject[]): ReadonlySet<string> {
     const { resource, peers } = this.#context;
-    return new Set([...this.#objects.claims.takenIDs(), ...heldByOthers(resource.object, resources, peers)]);
+    return new Set([
+      ...this.#objects.claims.takenIDs(resource.uid),
+      ...heldByOthers(resource.object, resources, peers),
+    ]);
   }
 
   /** Every create of this content in this account that nobody knows the fate of, this one included. */

@@ -94,8 +94,9 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
 
   /** By annotations alone nobody had anything. */
   gone(object: ManagedObject): void {
-    const had = ownershipOf(object).id ?? this.#claims.claimOf(object.metadata.uid ?? '');
-    if (had !== undefined) this.#claims.letGo(had);
+    const { uid = '' } = object.metadata;
+    const had = ownershipOf(object).id ?? this.#claims.claimOf(uid);
+    if (had !== undefined) this.#claims.letGo(had, uid);
   }
 
   forget({ metadata: { uid = '' } }: ManagedObject): void {
