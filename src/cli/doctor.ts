@@ -5,6 +5,7 @@ import type { Result } from '../operator/doctor/check.ts';
 import { isNamespace, parseSettings, settingsHelp } from '../operator/settings.ts';
 import { settingOption } from './flags.ts';
 import { print } from './print.ts';
+import { stopSignal } from './stop-signal.ts';
 
 /** Those of `run` that say where the operator works, and with what. */
 const shared = [
@@ -56,13 +57,21 @@ async function run({ sample, sampleAccount, timeout, exitCode, output, ...given 
   const results = await examine({
     settings: parseSettings(given),
     apiKey: process.env.EDGE_OPERATOR_API_KEY,
-    ...(sample === undefined ? {} : { sample: { namespace: sample, account: sampleAccount, timeoutMs } }),
+    ...(sample === undefined
+      ? {}
+      : { sample: { namespace: sample, account: sampleAccount, timeoutMs, signal: stopped() } }),
     log: silentLog,
     runtime: systemRuntime,
   });
   await print(output === 'json' ? `${JSON.stringify({ checks: results }, null, 2)}\n` : textOf(results));
   if (results.some(({ failed }) => failed !== undefined)) process.exitCode = 1;
   else if (exitCode && results.some(({ findings }) => findings.length > 0)) process.exitCode = 3;
+}
+
+function stopped(): AbortSignal {
+  const stop = new AbortController();
+  void stopSignal().then(() => stop.abort());
+  return stop.signal;
 }
 
 function textOf(results: readonly Result[]): string {

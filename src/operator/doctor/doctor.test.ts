@@ -218,6 +218,7 @@ describe('the operator', () => {
 });
 
 describe('a sample', () => {
+  const botUsers = definitions.find(({ type }) => type.kind === 'BotUser')?.type as ResourceType;
   const waits = { ...systemRuntime, clock: { ...systemRuntime.clock, sleep: async () => {} } };
   let seen: ManagedObject[];
   /** An operator that makes it Ready, and lets it go, as it is asked to. */
@@ -241,7 +242,7 @@ describe('a sample', () => {
   };
   const looked = (client: KubeClient) => {
     const options = { ...waits, client, namespace: 'team', account: 'acct', timeoutMs: 5 };
-    return sampleCheck(options).run();
+    return sampleCheck({ ...options, signal: new AbortController().signal }).run();
   };
   const run = async (client: KubeClient) => {
     return (await looked(client)).findings.map(({ problem }) => problem.replace(/-\w{8} /, ' '));
@@ -260,6 +261,27 @@ describe('a sample', () => {
     expect(finding?.cure).toMatch(
       /^do what .* says about Rejected; .*events .*involvedObject\.name=edge-operator-sample-/,
     );
+  });
+
+  test('whose looker is stopped goes all the same, and that is told', async () => {
+    const client = cluster({ ready: false, gone: true });
+    const stop = new AbortController();
+    const options = { ...systemRuntime, client, namespace: 'team', account: undefined, timeoutMs: 60_000 };
+    const looking = sampleCheck({ ...options, signal: stop.signal }).run();
+    stop.abort();
+    expect(await looking).toMatchObject({
+      findings: [],
+      failed: expect.stringMatching(/^stopped before .*; BotUser team\/edge-operator-sample-\w{8} was deleted$/),
+    });
+    expect(await client.get(botUsers, seen[0]?.metadata as ObjectRef)).toBeUndefined();
+  });
+
+  test('of which nothing can be found out goes all the same', async () => {
+    const client = cluster({ ready: false, gone: true });
+    const { get } = client;
+    const broken = { ...client, get: () => Promise.reject(new Error('no answer')) } as unknown as KubeClient;
+    await expect(looked(broken)).rejects.toThrow('no answer');
+    expect(await get(botUsers, seen[0]?.metadata as ObjectRef)).toBeUndefined();
   });
 
   test('that does not go is told', async () => {

@@ -11,7 +11,7 @@ import { clusterCheck } from './cluster.ts';
 import { definitionsCheck } from './definitions.ts';
 import { leaderCheck } from './leader.ts';
 import { rightsCheck } from './rights.ts';
-import { sampleCheck } from './sample.ts';
+import { type SampleOptions, sampleCheck } from './sample.ts';
 
 export interface DoctorOptions {
   readonly settings: Pick<
@@ -28,7 +28,7 @@ export interface DoctorOptions {
   /** The default account's key, when it is not in a file. */
   readonly apiKey: string | undefined;
   /** Instead of looking: make something, and delete it again. */
-  readonly sample?: { readonly namespace: string; readonly account: string | undefined; readonly timeoutMs: number };
+  readonly sample?: Pick<SampleOptions, 'namespace' | 'account' | 'timeoutMs' | 'signal'>;
   readonly log: Log;
   readonly runtime: Runtime;
 }

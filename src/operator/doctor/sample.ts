@@ -13,9 +13,11 @@ export interface SampleOptions extends Pick<Runtime, 'monotonic' | 'uuid'> {
   /** Name of a CloudAccount; default the operator's account. */
   readonly account: string | undefined;
   readonly timeoutMs: number;
+  /** Ends the waiting: the sample is deleted then, too. */
+  readonly signal: AbortSignal;
 }
 
-/** Makes a bot user that may not act, waits until it is Ready, and deletes it again. */
+/** Makes a bot user that may not act, waits until it is Ready, and deletes it again, whatever becomes of the waiting. */
 export function sampleCheck(options: SampleOptions): Check {
   return { name: 'sample', run: () => new Sample(options).run() };
 }
@@ -30,30 +32,34 @@ class Sample {
   }
 
   async run(): Promise<Looked> {
-    const { client, account } = this.#options;
+    const { client, account, signal } = this.#options;
     const accountRef = account === undefined ? {} : { accountRef: { name: account } };
     const spec = { name: this.#ref.name, active: false, ...accountRef };
     const apiVersion = `${type.group}/${type.version}`;
     await client.create(type, { apiVersion, kind: type.kind, metadata: this.#ref, spec } as ManagedObject);
-    const made = await this.#until((object) => conditionOf(object, 'Ready')?.status === 'True');
-    await client.delete(type, this.#ref);
+    const made = await this.#untilReady().finally(() => client.delete(type, this.#ref));
     const gone = await this.#until(() => false);
     const at = `BotUser ${this.#ref.namespace}/${this.#ref.name}`;
+    if (signal.aborted) return stoppedBefore(`${at} ${gone === undefined ? 'was' : 'is being'} deleted`);
     return {
       at,
       findings: [...(made === undefined ? [] : [this.#finding(made)]), ...(gone ? [this.#finding(gone)] : [])],
     };
   }
 
+  #untilReady(): Promise<ManagedObject | undefined> {
+    return this.#until((object) => conditionOf(object, 'Ready')?.status === 'True');
+  }
+
   /** Undefined when it is so, or the object is not there any more; else the object as it was last. */
   async #until(isSo: (object: ManagedObject) => boolean): Promise<ManagedObject | undefined> {
-    const { client, monotonic, timeoutMs } = this.#options;
+    const { client, monotonic, timeoutMs, signal } = this.#options;
     const startedAt = monotonic.now();
     for (;;) {
       const object = await client.get<ManagedObject>(type, this.#ref);
       if (object === undefined || isSo(object)) return undefined;
-      if (monotonic.now() - startedAt > timeoutMs) return object;
-      await monotonic.sleep(pollMs);
+      if (signal.aborted || monotonic.now() - startedAt > timeoutMs) return object;
+      await monotonic.sleep(pollMs, signal).catch(() => {});
     }
   }
 
@@ -77,4 +83,8 @@ class Sample {
     const events = `kubectl -n ${namespace} get events --field-selector involvedObject.name=${name}`;
     return `do what docs/conditions.md says about ${reason}; what happened: ${events}`;
   }
+}
+
+function stoppedBefore(end: string): Looked {
+  return { findings: [], failed: `stopped before it was found out; ${end}`, cure: 'let it end; --timeout says when' };
 }
