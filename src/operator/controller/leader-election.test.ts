@@ -4,7 +4,7 @@ import { systemRuntime } from '../../common/runtime.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { FakeApi, json, type SeenRequest, status, until } from '../kube/fake-api.fixture.ts';
 import { LeaderElector } from './leader-election.ts';
-import { type Lease, leaseType } from './lease.ts';
+import { claimed, type Lease, leaseType } from './lease.ts';
 import { ManualClock } from './manual-clock.fixture.ts';
 
 let api: FakeApi;
@@ -126,6 +126,11 @@ test('a crashed leader is followed when its lease has not changed for its durati
   expect(Date.now() - startedAt).toBeLessThan(times.leaseDurationMs / 2);
   expect(await leaseNow()).toMatchObject({ holderIdentity: 'two', leaseTransitions: 5 });
   await two.shutDown();
+});
+
+test('a Lease whose count of changes somebody filled up can be taken', () => {
+  const full = { holderIdentity: 'dead', leaseTransitions: 2_147_483_647 };
+  expect(claimed(full, 'two', 10_000, 0).leaseTransitions).toBe(2_147_483_647);
 });
 
 const patched = (body: object) => () =>

@@ -24,6 +24,9 @@ export interface Lease extends KubeObject {
   readonly spec?: LeaseSpec;
 }
 
+/** An int32: the API server takes no more, from whoever has written what there is. */
+const mostTransitions = 2 ** 31 - 1;
+
 /** The lease as `identity` takes or renews it at `nowMs`. */
 export function claimed(
   previous: LeaseSpec | undefined,
@@ -39,7 +42,7 @@ export function claimed(
     leaseDurationSeconds: Math.ceil(durationMs / 1_000),
     acquireTime: renewal ? (previous.acquireTime ?? now) : now,
     renewTime: now,
-    leaseTransitions: renewal || previous === undefined ? transitions : transitions + 1,
+    leaseTransitions: Math.min(renewal || previous === undefined ? transitions : transitions + 1, mostTransitions),
   };
 }
 
