@@ -7,7 +7,7 @@ import { Controller, type ReconcileResult } from '../controller/controller.ts';
 import { type Change, Informer } from '../controller/informer.ts';
 import { WorkQueue } from '../controller/queue.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { isAlreadyExists, isConflict, isForbidden, isNotFound, KubeError } from '../kube/errors.ts';
+import { isAlreadyExists, isConflict, isDenied, isNotFound, KubeError } from '../kube/errors.ts';
 import { keyOf, type OwnerReference } from '../kube/types.ts';
 import {
   type ConfigMap,
@@ -151,7 +151,7 @@ export class ConfigMapSet {
 
   /** What only a person ends of that. */
   get cause(): ConfigMapTrouble | undefined {
-    if (this.#informer.refused || isForbidden(this.#stuck)) return 'no right';
+    if (this.#informer.refused || isDenied(this.#stuck)) return 'no right';
     return this.#stuck instanceof ForeignConfigMapError ? 'in the way' : undefined;
   }
 

@@ -7,6 +7,8 @@ import { Mirrors } from './mirrors.ts';
 
 test.each([
   ['may not be deleted is said', 403, { resolves: false }],
+  ['a webhook lets nobody delete is said', 400, { resolves: false }],
+  ['a policy lets nobody delete is said', 422, { resolves: false }],
   ['cannot be deleted now is an error', 500, { rejects: 'no' }],
 ])('what %s', async (_, status, expected) => {
   const listAll = async () => {

@@ -2,7 +2,7 @@ import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import type { CloudClient } from '../cloud/client.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { isForbidden } from '../kube/errors.ts';
+import { isDenied } from '../kube/errors.ts';
 import { EndpointMirror, type EndpointMirrorOptions, type MirrorStatus } from './mirror.ts';
 import { removeMirrored } from './remove.ts';
 import { Successions } from './successions.ts';
@@ -85,7 +85,7 @@ export class Mirrors {
     const { client, installation, takeOver } = this.#options;
     return removeMirrored(client, namespace, { installation: installation(), account: key }, takeOver).then(
       () => true,
-      (error: unknown) => (isForbidden(error) ? false : Promise.reject(error)),
+      (error: unknown) => (isDenied(error) ? false : Promise.reject(error)),
     );
   }
 

@@ -795,10 +795,13 @@ test('ConfigMaps that may not be read are said to be in the way, until they may'
   expect([await ids(), started.mirror.status().error]).toEqual([['ep_0', 'ep_1'], undefined]);
 });
 
-test('ConfigMaps that may not be written are said to be for want of a right', async () => {
+test.each([
+  ['role', 403, 'Forbidden'],
+  ['policy', 422, 'Invalid'],
+])('ConfigMaps that may not be written, by a %s, are said to be for want of a right', async (_, code, reason) => {
   cloud.seed({ endpoints: many(1) });
   const writer = connection.withGuard(({ doing }) => {
-    throw new KubeError(doing, { status: 403, reason: 'Forbidden', message: 'no right to that' });
+    throw new KubeError(doing, { status: code, reason, message: 'no right to that' });
   });
   const started = start({ client: new KubeClient(writer, systemRuntime) });
   await until('that to be said', () => started.mirror.status().error);
