@@ -201,6 +201,16 @@ test('an account whose mirror was turned off is usable, and says what may not be
   });
 });
 
+test('an account that fails shows how many endpoints are mirrored all the same', async () => {
+  const check = async () => {
+    throw new ApiError('no', { reason: 'Unauthorized', definite: true });
+  };
+  const mirrored = { sweptAt: 1, synced: true, endpoints: 5 };
+  const failing = { passedSince: () => false, check };
+  const { flow, context } = setup({ endpointMirror: {} }, { endpointsMirrored: 0 }, failing, [], mirrored);
+  expect(await flow.ensure(context)).toMatchObject({ reason: 'Unauthorized', fields: { endpointsMirrored: 5 } });
+});
+
 test.each([
   [
     'of a right',

@@ -176,7 +176,7 @@ export class AccountFlow implements Flow<undefined> {
   #failed(object: ManagedObject, account: CloudConnection, error: unknown, mirrored: Mirrored): Report {
     const failure = reportFailure(error);
     const verdict = error instanceof ApiError ? verdictOf(error, object) : {};
-    const fields = { apiURL: account.url, ...verdict, ...mirrored, ...placeField(object) };
+    const fields = { apiURL: account.url, ...verdict, ...this.#counted(account, mirrored), ...placeField(object) };
     return { ...failure, fields, ...this.#mirrorParts(object, account) };
   }
 
@@ -211,15 +211,21 @@ export class AccountFlow implements Flow<undefined> {
     const { intervalSeconds, protocols, types } = endpointMirror;
     const intervalMs = intervalSeconds * 1_000;
     this.#mirrors.start(account, { namespace, intervalMs, protocols, types, owner: ownerOf(object) });
-    const { sweptAt, synced, endpoints, error } = this.#mirrors.status(account.key) ?? {};
+    const { sweptAt, synced, error } = this.#mirrors.status(account.key) ?? {};
     const lookMs = synced === true ? intervalMs : firstSweepRetryMs;
     const troubledMs = sweptAt === undefined ? firstSweepRetryMs : Math.min(intervalMs, troubledRetryMs);
     const lookAgainMs = error === undefined ? lookMs : troubledMs;
     return report('Available', message, {
-      fields: { ...fields, ...(sweptAt === undefined ? mirrored : { endpointsMirrored: endpoints }) },
+      fields: { ...fields, ...this.#counted(account, mirrored) },
       ...this.#mirrorParts(object, account),
       retry: { kind: 'after', ms: lookAgainMs },
     });
+  }
+
+  /** As the mirror counts, once it has seen them all. */
+  #counted({ key }: CloudConnection, shown: Mirrored): Mirrored {
+    const { sweptAt, endpoints } = this.#mirrors.status(key) ?? {};
+    return sweptAt === undefined ? shown : { endpointsMirrored: endpoints };
   }
 
   /** While no mirror runs what is wrong with the account is all that is known of it. */
