@@ -3,7 +3,7 @@ import type { ReconcileContext } from '../context.ts';
 import { externalIDOf, installationOf, isSameInstallation, recordedURLOf } from '../ownership/ownership.ts';
 import { intentOf } from '../resource/annotations.ts';
 import { fingerprint } from '../resource/json.ts';
-import type { ManagedObject, ManagedSpec } from '../resource/resource.ts';
+import { isDeleting, type ManagedObject, type ManagedSpec } from '../resource/resource.ts';
 import type { AccountObjects } from './account-objects.ts';
 import { heldByOthers } from './claims.ts';
 import type { ExternalContract, Identity } from './contract.ts';
@@ -73,7 +73,7 @@ export class Contenders<Spec extends ManagedSpec, Observed, Client> {
     const now = { own: time.wall(), service: connection.serviceTime?.(), sentMsAgo };
     const { uid = '', creationTimestamp } = object.metadata;
     const sought = soughtSince(intentOf(object) ?? {}, now, Date.parse(creationTimestamp ?? '') || undefined);
-    return { uid, isForeign: this.#isForeign(object), ...sought };
+    return { uid, isForeign: this.#isForeign(object), isGoing: isDeleting(object), ...sought };
   }
 
   #isForeign(object: ManagedObject): boolean {

@@ -132,6 +132,21 @@ describe('resolveLostCreate', () => {
     expect(results).toEqual([{ kind: 'adopt', id: 'y' }, { kind: 'adopt', id: 'x' }, { kind: 'none' }]);
   });
 
+  test('where there are too few, what is to go gets what the others leave', () => {
+    const lost = [{ ...create('a', 1), isGoing: true }, create('b', 5), create('c', 9)];
+    const taken = (seconds: readonly number[]) =>
+      lost.map((mine) => {
+        const made = seconds.map((each) => object(`at ${each}`, each));
+        const resolution = resolveLostCreate(mine, lost, made);
+        return resolution.kind === 'adopt' ? resolution.id : resolution.kind;
+      });
+    expect(taken([2, 6, 10])).toEqual(['at 2', 'at 6', 'at 10']);
+    expect(taken([6, 10])).toEqual(['none', 'at 6', 'at 10']);
+    expect(taken([2])).toEqual(['none', 'at 2', 'none']);
+    // Only that one can have made it.
+    expect(taken([-57])).toEqual(['at -57', 'none', 'none']);
+  });
+
   test('of two objects that only one create can have made, one is somebody else’s, however many more are looked for', () => {
     const by = (uid: string, seconds: number) => ({ uid, ...soughtSince(intentAt(seconds), serviceClock) });
     const lost = [by('a', 0), by('b', 30)] as const;

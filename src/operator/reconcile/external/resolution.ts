@@ -23,6 +23,8 @@ export interface UnresolvedCreate extends SoughtSince {
   readonly uid: string;
   /** Another installation's, whose account of the same name may be another one. */
   readonly isForeign?: boolean;
+  /** Its resource is to go, and what it made with it. */
+  readonly isGoing?: boolean;
 }
 
 /** What the clocks show now, in milliseconds since the epoch, and how long ago a create was sent. */
@@ -88,7 +90,8 @@ export type Resolution =
  * Which of the unclaimed objects of equal content is the one that `mine` made.
  *
  * Creates of equal content make interchangeable objects, so it does not matter which of them gets which: while there
- * are no more objects than unresolved creates that can have made them, they are handed out, oldest first. One object too
+ * are no more objects than unresolved creates that can have made them, they are handed out, oldest first, and to what is to go
+ * last: nothing is deleted that another one is left without. One object too
  * many means that one of them is somebody else's, and no telling which: ambiguous. One that is older than the clocks
  * suggest is nobody's to take, as long as a younger one may still appear.
  */
@@ -123,11 +126,38 @@ function shareOut(
     const theirs = madeBefore(creates[most]?.likelySince ?? Number.POSITIVE_INFINITY);
     if (theirs.length > most) return { kind: 'ambiguous', ids: idsOf(theirs) };
   }
-  const object = likely[place];
-  if (object !== undefined && since(mine.likelySince).includes(object)) return { kind: 'adopt', id: object.id };
+  const shares = sharesOf(creates, likely);
+  const own = shares.get(mine.uid);
+  if (own !== undefined) return { kind: 'adopt', id: own.id };
   const mayBe = unclaimed.filter(({ createdAt }) => !(Date.parse(createdAt) < mine.notBefore));
-  const unlikely = mayBe.filter((each) => each === object || !likely.includes(each));
+  const left = likely.filter((each) => ![...shares.values()].includes(each));
+  const unlikely = mayBe.filter((each) => !likely.includes(each) || (each === likely[place] && left.includes(each)));
   return unlikely.length > 0 ? { kind: 'unlikely', ids: idsOf(unlikely) } : { kind: 'none' };
+}
+
+/** By the uids of those who get one. Where there are too few, those that are to stay come first; their order tells who gets which. */
+function sharesOf(creates: readonly UnresolvedCreate[], objects: readonly Identity[]): ReadonlyMap<string, Identity> {
+  const isGoing = (create: UnresolvedCreate) => Number(create.isGoing ?? false);
+  const served = handOut(
+    creates.toSorted((a, b) => isGoing(a) - isGoing(b)),
+    objects,
+  );
+  return handOut(
+    creates.filter(({ uid }) => served.has(uid)),
+    objects,
+  );
+}
+
+/** To each the oldest that it can have made, in their order. */
+function handOut(creates: readonly UnresolvedCreate[], objects: readonly Identity[]): ReadonlyMap<string, Identity> {
+  const shares = new Map<string, Identity>();
+  const left = [...objects];
+  for (const { uid, likelySince } of creates) {
+    const index = left.findIndex(({ createdAt }) => Date.parse(createdAt) >= likelySince);
+    const [share] = index < 0 ? [] : left.splice(index, 1);
+    if (share !== undefined) shares.set(uid, share);
+  }
+  return shares;
 }
 
 function idsIn(resolution: Resolution): readonly string[] {
