@@ -101,6 +101,25 @@ describe('objects', () => {
     expect(said.filter((line) => line.includes('in cloud/second'))).toHaveLength(times);
   });
 
+  test.each([
+    ['may be there, made with a key that is not in force any more', secondKey, 0],
+    ['is to be there no longer, made with the one that is', mainKey, 1],
+  ])('one of lost twins, of which the other took the one that was made for it: it %s', async (_, now, times) => {
+    world.begin('op-0.1', {}, mainKey);
+    const [taker, other] = [{ key: mainKey, by: 'op-0.1', arrives: false }, { name: 'twin' }] as const;
+    await world.write('BotUser', 'taker', { spec: other });
+    await world.make('bot_users', { name: 'twin', active: true }, taker);
+    await world.pass(1_000);
+    await world.write('BotUser', 'other', { spec: other });
+    const id = await world.make('bot_users', { name: 'twin', active: true }, taker);
+    await world.write('BotUser', 'taker', { annotations: { [externalID]: id, [createdID]: id }, by: 'op-0.1' });
+    world.begin('op-0.2', {}, now);
+    await madeBotUser(world, 'taker', { spec: other, key: now, by: 'op-0.2' });
+    await madeBotUser(world, 'other', { spec: other, key: now, by: 'op-0.2' });
+    const said = await spoke();
+    expect(said.filter((line) => line.includes('nobody has'))).toHaveLength(times);
+  });
+
   test('one whose answer was lost, and which nobody looked for', async () => {
     await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
     await world.make('bot_users', { name: 'bot', active: true }, { arrives: false });

@@ -35,8 +35,18 @@ export function isLeftOnPurpose(world: Witness, thing: Thing): boolean {
   if (wasForgottenByRestore(world, thing) || wasMadeTooLate(world, thing) || isTwinOfALateOne(world, thing))
     return true;
   if (isAskedAbout(world, thing)) return true;
-  const makers = maker === undefined ? possibleMakers(world, thing) : [maker];
+  const makers = maker === undefined ? [...heirsOf(world, thing)] : [maker];
   return makers.some((each) => mayLeave(world, each, thing));
+}
+
+/** For whom it may have been made, and from whom one of those took a twin of it: then it is the other one's. */
+function heirsOf(world: Witness, thing: Thing): ReadonlySet<Resource> {
+  const makers = new Set(possibleMakers(world, thing));
+  for (const twin of twinsOf(world, thing)) {
+    const taker = ownershipOf(world).makerOf(twin);
+    if (taker !== undefined && makers.has(taker)) for (const each of possibleMakers(world, twin)) makers.add(each);
+  }
+  return makers;
 }
 
 /** A person is asked whose it is, be it of another one that it was made for. */
@@ -83,15 +93,21 @@ function mayHideMetadata({ name, with: options }: Trouble, body: Thing['made']['
 }
 
 /** An earlier one like it came so late that it was taken for it. */
-function isTwinOfALateOne(world: Witness, { collection, account, made }: Thing): boolean {
-  const content = canonical(made.body);
-  return [...cloudModelOf(world).things].some(
+function isTwinOfALateOne(world: Witness, thing: Thing): boolean {
+  const isLate = (other: Thing) => other.made.sentAt < thing.made.sentAt && wasMadeTooLate(world, other);
+  return twinsOf(world, thing).some(isLate);
+}
+
+/** Of equal content, in the same account. */
+function twinsOf(world: Witness, thing: Thing): readonly Thing[] {
+  const { collection, account } = thing;
+  const content = canonical(thing.made.body);
+  return [...cloudModelOf(world).things].filter(
     (other) =>
+      other !== thing &&
       other.collection === collection &&
       other.account === account &&
-      other.made.sentAt < made.sentAt &&
-      canonical(other.made.body) === content &&
-      wasMadeTooLate(world, other),
+      canonical(other.made.body) === content,
   );
 }
 
@@ -139,7 +155,8 @@ function isOutOfReach(world: Witness, resource: Resource, thing: Thing): boolean
   const maker = made.installation === undefined ? undefined : accountsOf(world).installations.get(made.installation);
   if (maker === undefined || accountsOf(world).now(maker, resource)?.account === account) return false;
   const all = ownershipOf(world).madeFor(resource);
-  const had = all.slice(0, all.indexOf(thing)).filter(({ gone }) => gone === undefined || gone.at > made.at);
+  const earlier = all.includes(thing) ? all.slice(0, all.indexOf(thing)) : all.filter((each) => each.made.at < made.at);
+  const had = earlier.filter(({ gone }) => gone === undefined || gone.at > made.at);
   const isKnown = had.some((each) => each.made.process === made.process);
   return had.length === 0 || (!isKnown && neighboursOf(world, resource, made.sentAt).length < 2);
 }
