@@ -259,11 +259,12 @@ describe('objects', () => {
     ['its id', (id: string) => ({ [externalID]: id, [createdID]: id })],
     ['the mark of its create', () => ({ [createIntent]: '{}' })],
   ])('one that no status told of yet, when every annotation, %s too, was wiped', (_, recorded) => {
-    async function wipe() {
+    async function wipe(meanwhile = async () => {}) {
       await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
       const id = await world.make('bot_users', { name: 'bot', active: true });
       await world.write('BotUser', 'bot', { annotations: recorded(id), by: operator });
       await world.pass(20_000);
+      await meanwhile();
       await world.write('BotUser', 'bot', {
         annotations: { [externalID]: null, [createdID]: null, [createIntent]: null },
       });
@@ -295,6 +296,19 @@ describe('objects', () => {
       world.begin('op-0.1', {}, mainKey);
       await wipe();
       expect(await spoke()).toEqual([]);
+    });
+
+    test.each([
+      ['had failed so far', 1_000, 0],
+      ['had had the time', 6_000, 1],
+    ])('beside an operator that %s to read what was there', async (_, readMs, times) => {
+      world = new FakeWorld({ acts: [{ ...withoutKubernetes, name: 'kube-5xx', with: { probability: 0.3 } }] });
+      judge = world.judge(oneObjectEach);
+      await wipe(async () => {
+        world.begin('op-0.1', {}, mainKey);
+        await world.pass(readMs);
+      });
+      expect(await spoke()).toHaveLength(times);
     });
   });
 

@@ -324,6 +324,8 @@ const tells = ({ fields }: Status, id: string): boolean => fields.id === id || f
 
 /** So long an API server that is in trouble, or a frozen process, may keep an operator from writing. */
 const writesWithinMs = 60_000;
+/** So long a process may take to read what there is from an API server that is in trouble. */
+const firstReadMs = 5_000;
 
 /**
  * Whether the installation that made it was to run then, and did for a while; a process that is told to stop begins nothing
@@ -339,8 +341,11 @@ function isServed(world: Witness, { made }: Thing, at: number): boolean {
 
 function isWithoutKubernetes({ story }: Witness, from: number, to: number): boolean {
   return story.acts.some((act) => {
-    if (act.do !== 'trouble' || act.with?.to !== 'kube' || act.with.probability !== 1) return false;
-    return act.name === 'refused-connections' && act.at <= from && to <= act.at + act.forMs;
+    if (act.do !== 'trouble' || act.at > from) return false;
+    // What fails of the first lists is read with the next ones.
+    if (act.name === 'kube-5xx') return from <= act.at + act.forMs && to <= from + firstReadMs;
+    if (act.with?.to !== 'kube' || act.with.probability !== 1) return false;
+    return act.name === 'refused-connections' && to <= act.at + act.forMs;
   });
 }
 
