@@ -285,6 +285,12 @@ describe('converges', () => {
       ['is not true where it was seen with that key too', [unreachable], [rotate, read, vanish]],
       ['is not true beside another one that was there before', [unreachable], [makeAnother, vanish, rotate]],
       ['is true beside one, to a second process since', [], [makeAnother, vanish, rotate, rotate]],
+      ['is true where it was seen with that key just before, to the next process', [], [rotate, read, vanish, rotate]],
+      [
+        'is not true where it was checked since',
+        [unreachable],
+        [rotate, read, () => world.pass(3_600_000), vanish, rotate],
+      ],
     ])('%s', async (_, said, happens) => {
       for (const each of happens) await each();
       await say('BotUser', 'bot', 'Unreachable', 'Reconciling');

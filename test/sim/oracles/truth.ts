@@ -1,6 +1,6 @@
 import type { Report } from '../core/run.ts';
 import { pathsOf } from './verdicts/excuses.ts';
-import { type Fault, faultsOf, isDrift, servants } from './verdicts/look.ts';
+import { type Fault, faultsOf, isDrift, resyncMsOf, servants } from './verdicts/look.ts';
 import { problemsOf } from './verdicts/status-form.ts';
 import { accountsOf } from './witness/accounts.ts';
 import { cloudModelOf } from './witness/cloud-model.ts';
@@ -9,7 +9,7 @@ import { canonical, parsed, textOf } from './witness/json.ts';
 import { kubeModelOf } from './witness/kube-model.ts';
 import { quietMomentsOf, quietMs } from './witness/quiet.ts';
 import { isPaused, type Resource } from './witness/resource.ts';
-import { minute, second, type Witness } from './witness/witness.ts';
+import { minute, type Witness } from './witness/witness.ts';
 
 /** Requests a minute, with which a few resources wait long. */
 const poor = 10;
@@ -82,16 +82,13 @@ function isKnowable(
   isDisturbed: (from: number) => boolean,
 ): boolean {
   const { now } = world.scheduler;
-  const [installation] = servants(world, resource);
   const changedAt = Math.max(resource.version.at, referencesChangedAt(world, resource));
   const editedAt = thing?.edits.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
   if (now - changedAt < quietMs || isDisturbed(Math.max(changedAt, editedAt))) return false;
   // Two installations that may not see each other's resources put it back in turn.
   if (new Set(thing?.edits.flatMap((edit) => edit.installation ?? [])).size > 1) return false;
   if (thing === undefined || !isDrift(thing, servants(world, resource))) return true;
-  const seconds = resource.version.spec.resyncIntervalSeconds;
-  const resyncMs = typeof seconds === 'number' ? seconds * second : (installation?.at(now)?.resyncMs ?? 0);
-  return now - Math.max(editedAt, disturbancesOf(world).lastOver(now)) > 1.25 * resyncMs + minute;
+  return now - Math.max(editedAt, disturbancesOf(world).lastOver(now)) > 1.25 * resyncMsOf(world, resource) + minute;
 }
 
 /** Of all Secrets, ConfigMaps and CloudAccounts of its namespace. */

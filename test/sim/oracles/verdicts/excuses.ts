@@ -22,8 +22,8 @@ import {
 } from '../witness/resource.ts';
 import { sightingsOf } from '../witness/sightings.ts';
 import { installationOf } from '../witness/who.ts';
-import { hour, type Witness } from '../witness/witness.ts';
-import { isOfAgents, servants } from './look.ts';
+import { hour, minute, type Witness } from '../witness/witness.ts';
+import { isOfAgents, resyncMsOf, servants } from './look.ts';
 
 type Excuse = (world: Witness, resource: Resource) => boolean;
 
@@ -85,29 +85,35 @@ function isInAnotherAccount(world: Witness, resource: Resource): boolean {
 }
 
 /**
- * A person deleted it, a lone one, and no operator saw it with the key in force: that this one is of the same account nobody
- * knows.
+ * A person deleted it, a lone one, and no operator saw it with the key in force, or none that had the time to mark that: that this
+ * one is of the same account nobody knows.
  */
 function isGoneWithAnotherKey(world: Witness, resource: Resource): boolean {
   const thing = cloudModelOf(world).object(recordedIDOf(resource) ?? '');
   if (thing?.gone === undefined || thing.gone.installation !== undefined) return false;
-  const seenWith = sightingsOf(world).keyOf(thing);
+  const { at } = thing.gone;
+  const seen = sightingsOf(world).of(thing);
+  if (seen === undefined) return false;
   return accessesOf(world, resource).some(({ account, key }) => {
-    if (account !== thing.account || seenWith === undefined || key === seenWith) return false;
-    if (hasMovedSince(world, thing.gone?.at ?? 0)) return true;
+    if (account !== thing.account) return false;
+    if (key === seen.key) {
+      const { since } = seen;
+      const markedWithinMs = 1.25 * resyncMsOf(world, resource) + minute;
+      return since !== undefined && at - since < markedWithinMs && processesSince(world, since) > 0;
+    }
+    // A second process has it since: of the others, which the first one marked anew, it does not know that they had that key too.
+    if (processesSince(world, at) > 1) return true;
     return recordedIn(world, account, resource).every(
       (other) => other.thing?.collection !== thing.collection || !isProof(world, other.thing),
     );
   });
 }
 
-/**
- * A second process has it since: of the others, which the first one marked anew, it does not know that they had that key too.
- */
-function hasMovedSince(world: Witness, at: number): boolean {
+/** How many have begun, or taken their turn, since then. */
+function processesSince(world: Witness, at: number): number {
   const begun = world.beginnings.filter((each) => each.at > at && each.rotated !== true);
   const taken = [...kubeModelOf(world).leases.values()].flatMap(({ all }) => all.filter((each) => each.at > at));
-  return begun.length + taken.length > 1;
+  return begun.length + taken.length;
 }
 
 /**

@@ -23,6 +23,13 @@ export function servants(world: Witness, resource: Resource): readonly Installat
   );
 }
 
+/** How long it may take from one check of it to the next. */
+export function resyncMsOf(world: Witness, resource: Resource): number {
+  const seconds = resource.version.spec.resyncIntervalSeconds;
+  if (typeof seconds === 'number') return seconds * second;
+  return servants(world, resource)[0]?.at(world.scheduler.now)?.resyncMs ?? 0;
+}
+
 /** What is not as a resource that is Ready says; of several installations that serve it, as the best of them sees it. */
 export function faultsOf(world: Witness, resource: Resource): readonly Fault[] {
   if (isOfAgents(resource)) return [];
