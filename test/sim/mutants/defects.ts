@@ -82,8 +82,8 @@ export const defects: readonly Defect[] = [
     name: 'any-look-up-finds-nothing',
     sort: 'cleared intent',
     file: 'reconcile/external/resolution.ts',
-    find: '>= earliest)',
-    replace: '>= earliest + 3_600_000)',
+    find: 'at >= since)',
+    replace: 'at >= since + 3_600_000)',
     only: ['lost-answers'],
   },
   {

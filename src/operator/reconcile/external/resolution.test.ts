@@ -161,6 +161,14 @@ describe('resolveLostCreate', () => {
     ]);
   });
 
+  test('thousands that are lost together hold nobody up', () => {
+    const lost = Array.from({ length: 3_000 }, (_, i) => create(`u${i}`, i));
+    const made = lost.slice(1_000).map((_, i) => object(`o${i}`, 1_000 + i));
+    const beganAt = performance.now();
+    expect(resolveLostCreate(create('u0', 0), lost, made)).toEqual({ kind: 'adopt', id: 'o0' });
+    expect(performance.now() - beganAt).toBeLessThan(250);
+  });
+
   test('no two creates ever get the same object, whatever the order', () => {
     for (let round = 0; round < 200; round++) {
       const lost = Array.from({ length: 1 + (round % 5) }, (_, i) => create(`u${(i * 7 + round) % 11}`, (i * 13) % 7));

@@ -91,9 +91,9 @@ export type Resolution =
  *
  * Creates of equal content make interchangeable objects, so it does not matter which of them gets which: while there
  * are no more objects than unresolved creates that can have made them, they are handed out, oldest first, and to what is to go
- * last: nothing is deleted that another one is left without. One object too
- * many means that one of them is somebody else's, and no telling which: ambiguous. One that is older than the clocks
- * suggest is nobody's to take, as long as a younger one may still appear.
+ * last: nothing is deleted that another one is left without. One object too many means that one of them is somebody else's, and
+ * no telling which: ambiguous. One that is older than the clocks suggest is nobody's to take, as long as a younger one may still
+ * appear. Thousands may be lost together, and each is resolved by itself: nothing here takes longer than sorting them.
  */
 export function resolveLostCreate(
   mine: UnresolvedCreate,
@@ -114,48 +114,60 @@ function shareOut(
   unresolved: readonly UnresolvedCreate[],
   unclaimed: readonly Identity[],
 ): Resolution {
-  const creates = [...unresolved].sort((a, b) => a.likelySince - b.likelySince || (a.uid < b.uid ? -1 : 1));
-  const since = (earliest: number) => unclaimed.filter(({ createdAt }) => Date.parse(createdAt) >= earliest);
-  const likely = since(creates[0]?.likelySince ?? mine.likelySince).sort(
-    (a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.id < b.id ? -1 : 1),
-  );
+  const creates = unresolved.toSorted((a, b) => a.likelySince - b.likelySince || (a.uid < b.uid ? -1 : 1));
+  const made = unclaimed.map(({ id, createdAt }) => ({ id, at: Date.parse(createdAt) }));
+  const since = creates[0]?.likelySince ?? mine.likelySince;
+  const likely = made.filter(({ at }) => at >= since).sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
   const place = creates.findIndex((create) => create.uid === mine.uid);
-  const madeBefore = (moment: number) => likely.filter(({ createdAt }) => Date.parse(createdAt) < moment);
   // So many creates at the most can have made what is older than the next one; of the last there is no next one.
+  let older = 0;
   for (let most = place + 1; most <= creates.length; most += 1) {
-    const theirs = madeBefore(creates[most]?.likelySince ?? Number.POSITIVE_INFINITY);
-    if (theirs.length > most) return { kind: 'ambiguous', ids: idsOf(theirs) };
+    const next = creates[most]?.likelySince ?? Number.POSITIVE_INFINITY;
+    while ((likely[older]?.at ?? Number.POSITIVE_INFINITY) < next) older += 1;
+    if (older > most) return { kind: 'ambiguous', ids: idsOf(likely.slice(0, older)) };
   }
   const shares = sharesOf(creates, likely);
   const own = shares.get(mine.uid);
   if (own !== undefined) return { kind: 'adopt', id: own.id };
-  const mayBe = unclaimed.filter(({ createdAt }) => !(Date.parse(createdAt) < mine.notBefore));
-  const left = likely.filter((each) => ![...shares.values()].includes(each));
-  const unlikely = mayBe.filter((each) => !likely.includes(each) || (each === likely[place] && left.includes(each)));
+  // Of those that are likely only what stands at its own place, and nobody else gets.
+  const others = new Set(likely).difference(new Set([likely[place]])).union(new Set(shares.values()));
+  const unlikely = made.filter((each) => !(each.at < mine.notBefore) && !others.has(each));
   return unlikely.length > 0 ? { kind: 'unlikely', ids: idsOf(unlikely) } : { kind: 'none' };
 }
 
+/** What was made, and when, in milliseconds since the epoch; NaN where that cannot be read. */
+interface Made {
+  readonly id: string;
+  readonly at: number;
+}
+
 /** By the uids of those who get one. Where there are too few, those that are to stay come first; their order tells who gets which. */
-function sharesOf(creates: readonly UnresolvedCreate[], objects: readonly Identity[]): ReadonlyMap<string, Identity> {
-  const isGoing = (create: UnresolvedCreate) => Number(create.isGoing ?? false);
-  const served = handOut(
-    creates.toSorted((a, b) => isGoing(a) - isGoing(b)),
-    objects,
+function sharesOf(creates: readonly UnresolvedCreate[], likely: readonly Made[]): ReadonlyMap<string, Made> {
+  const staying = handOut(
+    creates.filter(({ isGoing }) => isGoing !== true),
+    likely,
+  );
+  const left = new Set(likely).difference(new Set(staying.values()));
+  const going = handOut(
+    creates.filter(({ isGoing }) => isGoing === true),
+    [...left],
   );
   return handOut(
-    creates.filter(({ uid }) => served.has(uid)),
-    objects,
+    creates.filter(({ uid }) => staying.has(uid) || going.has(uid)),
+    likely,
   );
 }
 
-/** To each the oldest that it can have made, in their order. */
-function handOut(creates: readonly UnresolvedCreate[], objects: readonly Identity[]): ReadonlyMap<string, Identity> {
-  const shares = new Map<string, Identity>();
-  const left = [...objects];
+/** To each the oldest that it can have made: both are in the order of time. */
+function handOut(creates: readonly UnresolvedCreate[], likely: readonly Made[]): ReadonlyMap<string, Made> {
+  const shares = new Map<string, Made>();
+  let next = 0;
   for (const { uid, likelySince } of creates) {
-    const index = left.findIndex(({ createdAt }) => Date.parse(createdAt) >= likelySince);
-    const [share] = index < 0 ? [] : left.splice(index, 1);
-    if (share !== undefined) shares.set(uid, share);
+    while ((likely[next]?.at ?? Number.POSITIVE_INFINITY) < likelySince) next += 1;
+    const share = likely[next];
+    if (share === undefined) break;
+    shares.set(uid, share);
+    next += 1;
   }
   return shares;
 }
@@ -165,7 +177,7 @@ function idsIn(resolution: Resolution): readonly string[] {
   return resolution.kind === 'adopt' ? [resolution.id] : resolution.ids;
 }
 
-const idsOf = (objects: readonly Identity[]): readonly string[] => objects.map(({ id }) => id);
+const idsOf = (objects: readonly Made[]): readonly string[] => objects.map(({ id }) => id);
 
 /**
  * Of the unclaimed items that cannot be read those that may be what a lost create made. What is older than the create is
