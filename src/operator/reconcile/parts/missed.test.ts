@@ -42,6 +42,21 @@ describe('a part that was there and is not found', () => {
     expect(await ensure()).toMatchObject({ reason: 'Available' });
   });
 
+  test('is looked for twice with the key in force: what another one denied says nothing', async () => {
+    const one = scene.flow([{ ...scene.part, get: async () => undefined }]);
+    let since = 0;
+    const ensure = () => {
+      const context = scene.contextFor(object);
+      const connection = { ...context.connection, since };
+      return one.ensure({ ...context, connection, occasion: { ...context.occasion, requested: false } });
+    };
+    expect(await ensure()).toMatchObject({ reason: 'Updating' });
+    scene.now += 60_000;
+    since = scene.now;
+    expect(await ensure()).toMatchObject({ reason: 'Updating', retry: { kind: 'after', ms: 3_000 } });
+    expect(scene.calls).toEqual([]);
+  });
+
   test('is left as it is where the next answer shows it: a PUT would reset what the spec leaves out', async () => {
     const answers = [undefined, {}];
     const ensure = ensureBy(async () => answers.shift());

@@ -3,7 +3,7 @@ import { witnessesApartMs } from '../resource/memory.ts';
 import { type Report, report } from '../status/outcome.ts';
 import { isTakenOut } from './generations.ts';
 import { wasThere } from './part-events.ts';
-import { type AnyPart, claimThere, type PartScope, sightOf } from './part-scope.ts';
+import { type AnyPart, claimThere, foundAbsent, type PartScope, sightOf } from './part-scope.ts';
 
 type Context = Pick<ReconcileContext<unknown>, 'resource' | 'connection' | 'time'>;
 
@@ -51,14 +51,10 @@ export function missedOnce<Spec, Client>(
 ): Report | undefined {
   const sight = sightOf(scope, context);
   if (sight === undefined || sight.observed !== undefined || !wasThere(part, context, scope)) return undefined;
-  const { facts, time } = context;
-  facts.absentParts ??= new Map();
-  const absentAt = facts.absentParts.get(part.name) ?? time.now();
-  facts.absentParts.set(part.name, absentAt);
-  const secondAt = absentAt + witnessesApartMs;
+  const secondAt = foundAbsent(part, context) + witnessesApartMs;
   if (sight.at >= secondAt) return undefined;
   scope.seen.delete(scope.claim);
-  const ms = Math.max(0, secondAt - time.now());
+  const ms = Math.max(0, secondAt - context.time.now());
   const message = `the ${part.displayName} was not found: making sure that it is gone`;
   return report('Updating', message, { retry: { kind: 'after', ms } });
 }

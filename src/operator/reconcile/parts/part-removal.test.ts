@@ -129,6 +129,16 @@ test.each([
   expect(await remove()).toBeUndefined();
 });
 
+test('what was not found with another key is not gone by one answer to this one', async () => {
+  isThere = false;
+  await remove();
+  now += 1_000;
+  since = now;
+  now += createSettleMs;
+  expect(await remove()).toMatchObject({ message: expect.stringContaining('making sure') });
+  expect(calls).toEqual(['delete', 'delete']);
+});
+
 test('what may be another’s, whose account is not read yet, waits until it is', async () => {
   const status: ManagedObject['status'] = { ownership: { installation: 'one', how: 'Applied', parts: ['thing'] } };
   unread = [{ ...object, metadata: { ...object.metadata, name: 'other', uid: 'other' }, status }];

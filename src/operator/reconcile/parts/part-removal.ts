@@ -9,7 +9,17 @@ import { isDeleting, type ManagedObject } from '../resource/resource.ts';
 import { firstPauseMs, type Report, report } from '../status/outcome.ts';
 import { unlessRefused } from '../status/refusals.ts';
 import type { InPlace } from './in-place.ts';
-import { type AnyPart, claimThere, isProven, mayBeKept, type PartScope, sightOf, unreadMs } from './part-scope.ts';
+import {
+  type AnyPart,
+  absentSince,
+  claimThere,
+  foundAbsent,
+  isProven,
+  mayBeKept,
+  type PartScope,
+  sightOf,
+  unreadMs,
+} from './part-scope.ts';
 
 /** The delete of one part, until it is certain that it is gone. */
 export class PartRemoval<Spec, Client> {
@@ -50,7 +60,7 @@ export class PartRemoval<Spec, Client> {
   async #remove(isSeen = false): Promise<Report | undefined> {
     const { connection, call, facts, time } = this.#context;
     const { spec } = this.#scope;
-    const absentAt = facts.absentParts?.get(this.#part.name);
+    const absentAt = absentSince(this.#part, this.#context);
     if (absentAt === undefined) {
       const result = await this.#delete();
       if (result !== 'absent') return this.#gone('removed');
@@ -139,9 +149,7 @@ export class PartRemoval<Spec, Client> {
 
   /** One answer is one witness. */
   #lookAgain(ms: number): Report {
-    const { facts, time } = this.#context;
-    facts.absentParts ??= new Map();
-    if (!facts.absentParts.has(this.#part.name)) facts.absentParts.set(this.#part.name, time.now());
+    foundAbsent(this.#part, this.#context);
     return this.#waiting(`the ${this.#part.displayName} was not found: making sure that it is gone`, ms);
   }
 

@@ -1,4 +1,5 @@
 import { canonicalURL } from '../../../common/http/url.ts';
+import { keySinceOf } from '../connections/connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import { isProof, ownershipOf, standingOnPart } from '../ownership/ownership.ts';
 import type { ManagedObject } from '../resource/resource.ts';
@@ -25,6 +26,27 @@ export function sightOf(
 ): Sight | undefined {
   const known = seen.get(claim);
   return known?.uid === resource.uid && known.account === connection.key ? known : undefined;
+}
+
+/** When an answer first said that the part is not there; what was said to another key says nothing. */
+export function absentSince(
+  { name }: { readonly name: string },
+  { facts, connection }: Pick<ReconcileContext<unknown>, 'facts' | 'connection'>,
+): number | undefined {
+  const at = facts.absentParts?.get(name);
+  return at === undefined || at < keySinceOf(connection) ? undefined : at;
+}
+
+/** An answer says so: answers since when one did. */
+export function foundAbsent(
+  part: { readonly name: string },
+  context: Pick<ReconcileContext<unknown>, 'facts' | 'connection' | 'time'>,
+): number {
+  const { facts, time } = context;
+  const at = absentSince(part, context) ?? time.now();
+  facts.absentParts ??= new Map();
+  facts.absentParts.set(part.name, at);
+  return at;
 }
 
 /** Of each claim at an address, when a DELETE that was not answered was last sent, whoever sent it and with whatever key. */
