@@ -27,15 +27,6 @@ export class ForeignConfigMapError extends Error {
   }
 }
 
-/** It is made anew when it has gone. */
-class HeldConfigMapError extends Error {
-  override readonly name = 'HeldConfigMapError';
-
-  constructor(key: string) {
-    super(`ConfigMap ${key} is being deleted, and a finalizer holds it: take that off to see its endpoint`);
-  }
-}
-
 /** What makes the actual ConfigMap, which is the mirror's own, the desired one. */
 export function decide(desired: ConfigMap | undefined, actual: ConfigMap | undefined): ConfigMapAction {
   if (actual === undefined) return desired === undefined ? 'none' : 'create';
@@ -138,7 +129,10 @@ export class ConfigMapWriter {
 
   /** Without the mirror's labels nobody tells of its end: what comes after that is to be done from here. */
   async #bringUnwatched(desired: ConfigMap, found: ConfigMap): Promise<ConfigMapAction> {
-    if (found.metadata.deletionTimestamp !== undefined) throw new HeldConfigMapError(keyOf(desired));
+    if (found.metadata.deletionTimestamp !== undefined) {
+      const what = `ConfigMap ${keyOf(desired)}`;
+      throw new Error(`${what} is being deleted, and a finalizer holds it: take that off to see its endpoint`);
+    }
     const action = await this.#change(desired, found);
     return action === 'delete' ? this.#create(desired) : action;
   }
