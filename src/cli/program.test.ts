@@ -34,6 +34,7 @@ test.each([
 ])('%s is unknown', async (name, line) => {
   expect(await run(name, '--tunnel', 'x')).toEqual([2, '', line]);
   expect(await run('help', name)).toEqual([2, '', line]);
+  expect(await run(name, '--help')).toEqual([2, '', line]);
 });
 
 test('of a value that is a file, by mistake, little is repeated, and nothing that a terminal obeys', async () => {
@@ -44,11 +45,9 @@ test('of a value that is a file, by mistake, little is repeated, and nothing tha
 
 test('help of a command below another is its own, and of one that is not there none', async () => {
   expect(await run('help', 'agent', 'tunnels', 'stop')).toEqual(await run('agent', 'tunnels', 'stop', '--help'));
-  expect(await run('help', 'agent', 'stop')).toEqual([
-    2,
-    '',
-    expect.stringMatching(/^error: agent has no command "stop", only http, .*\n$/),
-  ]);
+  const none = [2, '', expect.stringMatching(/^error: agent has no command "stop", only http, .*\n$/)];
+  expect(await run('help', 'agent', 'stop')).toEqual(none);
+  expect(await run('agent', 'stop', '-h')).toEqual(none);
   expect(await run('help')).toEqual(await run('--help'));
   expect(await run('help', 'agent', '--config=x')).toEqual(await run('agent', '--help'));
 });

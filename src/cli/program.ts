@@ -50,8 +50,7 @@ async function run(program: Program, argv: readonly string[]): Promise<number> {
     help += text;
   });
   try {
-    const args = argv[0] === 'help' ? helpOf(argv.slice(1), top) : argv;
-    await top.parseAsync(args, { from: 'user' }).catch(throwFailures);
+    await top.parseAsync(helpAskedFor(argv, top), { from: 'user' }).catch(throwFailures);
     if (help !== '') await print(help);
     return 0;
   } catch (error) {
@@ -77,7 +76,14 @@ function takeOver(command: Command, onHelp: (text: string) => void): void {
   }
 }
 
-/** As flags, of any command: commander's own help looks at one word. What names no command is refused like any other. */
+/** `help` and words, or words and `--help`: commander's own looks at one word, and shows the help above one that names no command. */
+function helpAskedFor(argv: readonly string[], top: Command): readonly string[] {
+  if (argv[0] === 'help') return helpOf(argv.slice(1), top);
+  const flags = argv.findIndex((word) => word.startsWith('-'));
+  return ['-h', '--help'].includes(argv[flags] ?? '') ? helpOf(argv.slice(0, flags), top) : argv;
+}
+
+/** As a flag, of any command. What names no command is refused like any other. */
 function helpOf(given: readonly string[], top: Command): readonly string[] {
   const words = given.filter((word) => !word.startsWith('-'));
   let command: Command | undefined = top;
