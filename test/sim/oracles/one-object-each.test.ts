@@ -677,17 +677,22 @@ describe('modules', () => {
   });
 
   test.each([
-    ['status and annotations', {}, undefined, 0],
-    ['annotations alone', { parts: ['compression'] }, operator, 1],
-  ])('are left behind where a person wiped %s of what names them no more', async (_, more, by, times) => {
+    ['status and annotations', true, undefined, 0],
+    ['both, of one that could not look meanwhile', true, {}, 0],
+    ['both, of one that had it again meanwhile', true, { parts: ['compression'] }, 1],
+    ['annotations alone', false, undefined, 1],
+    ['annotations alone, of one that gave it up', false, {}, 1],
+  ])('are left behind where a person wiped %s of what names them no more', async (_, isWiped, rewritten, times) => {
     const appliedParts = 'edge-operator.dev/applied-parts';
     const ownership = { how: 'Applied', parts: ['compression'] };
     const route = { spec: { ...parent, compression: {} }, annotations: { [appliedParts]: 'compression' } };
     await world.write('HttpsRouteModules', 'r', { ...route, status: available(1, { ownership }), by: operator });
     await put();
     await world.pass(10);
-    const status = available(1, { ownership: { how: 'Applied', ...more } });
-    await world.write('HttpsRouteModules', 'r', { status, ...(by && { by }) });
+    if (isWiped) await world.write('HttpsRouteModules', 'r', { status: available(1, { ownership: {} }) });
+    await world.pass(10);
+    const status = unready(1, 'Unreachable', 'Reconciling', { ownership: { how: 'Applied', ...rewritten } });
+    if (rewritten !== undefined) await world.write('HttpsRouteModules', 'r', { status, by: operator });
     await world.pass(10);
     await world.write('HttpsRouteModules', 'r', { spec: parent, annotations: { [appliedParts]: null } });
     await world.pass(10);
@@ -723,8 +728,13 @@ describe('modules', () => {
     const appliedParts = 'edge-operator.dev/applied-parts';
 
     beforeEach(async () => {
+      const status = available(1, { ownership: { how: 'Applied', parts: ['compression', 'saml'] } });
       await world.write('HttpsRouteModules', 'r', { spec: { ...parent, compression: {} } });
-      await world.write('HttpsRouteModules', 'r', { annotations: { [appliedParts]: 'compression' }, by: operator });
+      await world.write('HttpsRouteModules', 'r', {
+        annotations: { [appliedParts]: 'compression,saml' },
+        by: operator,
+      });
+      await world.write('HttpsRouteModules', 'r', { status, by: operator });
       await put();
       await world.pass(60_000);
       world.begin('op-0.1', {}, secondKey);
@@ -732,8 +742,10 @@ describe('modules', () => {
     });
 
     async function drop() {
+      const status = available(1, { ownership: { how: 'Applied', parts: ['saml'] } });
       await world.write('HttpsRouteModules', 'r', { spec: parent });
-      await world.write('HttpsRouteModules', 'r', { annotations: { [appliedParts]: null }, by: operator });
+      await world.write('HttpsRouteModules', 'r', { annotations: { [appliedParts]: 'saml' }, by: operator });
+      await world.write('HttpsRouteModules', 'r', { status, by: operator });
     }
 
     test('are out of reach while that key is in force', async () => {
@@ -749,6 +761,19 @@ describe('modules', () => {
       world.begin('op-0.2');
       await world.pass(60_000);
       await end('r', operator, 'HttpsRouteModules');
+      expect(await spoke()).toEqual([]);
+    });
+
+    test('are out of reach also when a restored backup named them meanwhile, and another did not', async () => {
+      const before = world.backup();
+      await drop();
+      const after = world.backup();
+      world.begin('op-0.2');
+      await world.pass(60_000);
+      await world.restore(before);
+      await world.pass(10_000);
+      await world.restore(after);
+      await world.pass(10_000);
       expect(await spoke()).toEqual([]);
     });
 

@@ -391,22 +391,28 @@ function wasPartForgotten({ versions, statuses }: Resource, part: string): boole
   });
   if (wiped < 0) return false;
   const next = all.slice(wiped).find(({ by }) => by !== undefined)?.at ?? Number.POSITIVE_INFINITY;
-  const last = statuses.all.findLast(({ at }) => at < next);
-  return last !== undefined && last.by === undefined && fieldsOf(last.fields.ownership).parts === undefined;
+  const told = statuses.all.filter(({ at }) => at < next);
+  const last = told.at(-1);
+  if (last === undefined || proves(last, part)) return false;
+  // An operator that could not look meanwhile has its own words in there.
+  const lost = told.findLast((status, index) => proves(told[index - 1], part) && !proves(status, part));
+  return (lost ?? last).by === undefined;
+}
+
+function proves(status: Status | undefined, part: string | undefined): boolean {
+  const { parts } = fieldsOf(status?.fields.ownership);
+  return Array.isArray(parts) && parts.includes(part);
 }
 
 /** When it went, no status proved that it had the part, and another's proved one of the same path, in whatever account. */
 function wasLeftToAnother(world: Witness, resource: Resource, { name }: Thing): boolean {
   const { goneAt: at } = resource;
   if (at === undefined) return false;
-  const proves = (each: Resource) => {
-    const parts = fieldsOf(each.statuses.at(at)?.fields.ownership).parts;
-    return Array.isArray(parts) && parts.includes(partOf(each, name));
-  };
+  const isProven = (each: Resource) => proves(each.statuses.at(at), partOf(each, name));
   const others = [...kubeModelOf(world).ofKind(resource.kind)].filter(
     (each) => each !== resource && each.livedIn(at, at),
   );
-  return !proves(resource) && others.some(proves);
+  return !isProven(resource) && others.some(isProven);
 }
 
 /** The version from which on the operator has the part on record no more: to it, it is gone. */
