@@ -263,7 +263,10 @@ describe('converges', () => {
     const rotated = 'main-key-CANARY-9';
     let id: string;
     beforeEach(async () => {
-      begin({ cloud: { apiKeys: [`main=${mainKey}`, `main=${rotated}`] } });
+      begin({
+        cloud: { apiKeys: [`main=${mainKey}`, `main=${rotated}`] },
+        installations: [{ name: 'op' }, { name: 'narrow', settings: { watchNamespaces: 'b' } }],
+      });
       id = await madeBotUser(world);
     });
 
@@ -278,6 +281,7 @@ describe('converges', () => {
 
     test.each([
       ['is true where somebody deleted it', [], [vanish, rotate]],
+      ['is true where another installation deleted it', [], [() => vanish('narrow-0.0'), rotate]],
       ['is true beside what was made with that key', [], [vanish, rotate, makeAnother]],
       ['is not true while it is there', [unreachable], [rotate]],
       ['is not true where nobody else deleted it', [unreachable], [() => vanish(operator), rotate]],

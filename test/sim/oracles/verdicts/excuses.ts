@@ -85,13 +85,14 @@ function isInAnotherAccount(world: Witness, resource: Resource): boolean {
 }
 
 /**
- * A person deleted it, a lone one, and no operator saw it with the key in force, or none that had the time to mark that: that this
- * one is of the same account nobody knows.
+ * A person deleted it, or another installation, a lone one, and no operator saw it with the key in force, or none that had the time
+ * to mark that: that this one is of the same account nobody knows.
  */
 function isGoneWithAnotherKey(world: Witness, resource: Resource): boolean {
   const thing = cloudModelOf(world).object(recordedIDOf(resource) ?? '');
-  if (thing?.gone === undefined || thing.gone.installation !== undefined) return false;
-  const { at } = thing.gone;
+  if (thing?.gone === undefined) return false;
+  const { at, installation } = thing.gone;
+  if (servants(world, resource).some(({ name }) => name === installation)) return false;
   const seen = sightingsOf(world).of(thing);
   if (seen === undefined) return false;
   return accessesOf(world, resource).some(({ account, key }) => {
