@@ -4,7 +4,7 @@ import { KubeError } from '../../kube/errors.ts';
 import type { ResourceType } from '../../kube/types.ts';
 import { BehindError, UnrecordedError } from '../status/outcome.ts';
 import { annotation, finalizer } from './annotations.ts';
-import type { ManagedObject } from './resource.ts';
+import type { ManagedObject, Ownership } from './resource.ts';
 import { ObjectWriter } from './writer.ts';
 
 const type: ResourceType = { group: 'g', version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: true };
@@ -67,6 +67,20 @@ test('a status that somebody emptied meanwhile is written whole', async () => {
   expect(taken).toEqual([{ status: { ...status, id: 'y' }, metadata: { resourceVersion: '2' } }]);
   expect(learntVersions()).toEqual(['2']);
 });
+
+test.each<[string, Pick<ManagedObject['metadata'], 'annotations'>, Ownership]>([
+  ['in the status', {}, { id: 'newer' }],
+  ['in annotations', { annotations: { [annotation.createdID]: 'newer' } }, {}],
+])(
+  'a status of what was known does not take the place of what another replica put on record %s',
+  async (_, metadata, ownership) => {
+    const known = widget('1', { ownership: { id: 'older' } });
+    const given = widget('2', { ownership });
+    const { writer, taken } = serverOf({ ...given, metadata: { ...given.metadata, ...metadata } });
+    await expect(writer.writeStatus(known, { ...known.status, conditions: [] })).rejects.toBe(conflict);
+    expect([taken, learntVersions()]).toEqual([[], ['2']]);
+  },
+);
 
 test.each([
   ['a record', (writer: ObjectWriter, object: ManagedObject) => writer.record(object, { x: 'y' })],

@@ -1,9 +1,9 @@
 import type { KubeClient } from '../../kube/client.ts';
 import { isConflict, isDenied, isForbidden, isNotFound } from '../../kube/errors.ts';
 import { keyOf, type ResourceType } from '../../kube/types.ts';
-import { installationOf, isRemoved, isSameInstallation } from '../ownership/ownership.ts';
+import { installationOf, isRemoved, isSameInstallation, ownershipOf } from '../ownership/ownership.ts';
 import { BehindError, UnrecordedError } from '../status/outcome.ts';
-import { annotation, annotationOf, finalizer, hasRecords, withoutRecords } from './annotations.ts';
+import { annotation, annotationOf, finalizer, hasRecords, recordsOf, withoutRecords } from './annotations.ts';
 import { withoutForeign } from './bulk.ts';
 import { canonical, mergePatch } from './json.ts';
 import { isDeleting, isOlder, type ManagedObject } from './resource.ts';
@@ -197,7 +197,7 @@ export class ObjectWriter {
         // Another installation began to manage it meanwhile, or does: what it wrote is not put back to what it was.
         const manager = installationOf(reread);
         if (manager !== installationOf(latest) || !this.#isOurs(manager)) throw error;
-        if (subresource === 'status' && isOlder(reread, object)) throw error;
+        if (subresource === 'status' && (isOlder(reread, object) || isRecordedAnew(reread, object))) throw error;
         latest = reread;
       }
     }
@@ -293,6 +293,18 @@ function withFinalizer(object: ManagedObject): readonly string[] {
 
 function unguarded({ metadata }: ManagedObject): MergePatch {
   return { metadata: { finalizers: metadata.finalizers?.filter((name) => name !== finalizer) ?? [] } };
+}
+
+/**
+ * Somebody who works on it too, as the next holder of its shard, put other things on record than were known: a status of what was
+ * known would take that away. What was emptied says nothing.
+ */
+function isRecordedAnew(latest: ManagedObject, known: ManagedObject): boolean {
+  const recordedIn = [ownershipOf, recordsOf];
+  return recordedIn.some((of) => {
+    const now = of(latest);
+    return Object.keys(now).length > 0 && canonical(now) !== canonical(of(known));
+  });
 }
 
 /** The same resource, with the same wishes and records; its status is the operator's, and to look at it anew changes nothing of it. */
