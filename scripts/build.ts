@@ -1,4 +1,4 @@
-import { cp, rm } from 'node:fs/promises';
+import { cp, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type BuildResult, build, type Plugin } from 'esbuild';
@@ -8,8 +8,8 @@ const root = join(import.meta.dirname, '..');
 /** What the embedded Kubernetes API and the demo read. */
 const beside = ['crds', 'deploy/samples'];
 
-/** What is bundled: every command, or those of the production image. */
-export type Program = 'main' | 'image';
+/** What is bundled: every command, those of the production image, or the one that it is there for, alone. */
+export type Program = 'main' | 'image' | 'image-run';
 
 /** Fastify loads these to compile the schemas of routes; the agent's have none, so that the image holds no compiler. */
 const noSchemaCompilers: Plugin = {
@@ -73,17 +73,13 @@ const lazyBuiltins: Plugin = {
 };
 
 /** Bundles what is used of the dependencies: a third of the start time and half of the memory of loading them whole. */
-export async function bundle(
-  program: Program,
-  { outdir = 'dist', write = true },
-): Promise<BuildResult<{ metafile: true }>> {
-  const to = resolve(outdir);
-  if (write) await rm(to, { recursive: true, force: true });
-  const result = await build({
+export async function bundle(program: Program, outdir?: string): Promise<BuildResult<{ metafile: true }>> {
+  const isOfImage = program !== 'main';
+  return build({
     absWorkingDir: root,
-    entryPoints: [{ in: `src/${program}.ts`, out: 'main' }],
-    outdir: to,
-    write,
+    entryPoints: [`src/${program}.ts`],
+    outdir: outdir ?? 'dist',
+    write: outdir !== undefined,
     bundle: true,
     splitting: true,
     metafile: true,
@@ -93,28 +89,44 @@ export async function bundle(
     // Paths stand in the output: they must not say where this machine keeps its packages.
     preserveSymlinks: true,
     // The image has no sources to show, and maps would make names depend on where the folder is.
-    sourcemap: write && program === 'main' && 'linked',
+    sourcemap: !isOfImage && outdir !== undefined && 'linked',
     legalComments: 'none',
-    plugins: [leanPackages, lazyBuiltins, ...(program === 'image' ? [noSchemaCompilers] : [])],
+    plugins: [leanPackages, lazyBuiltins, ...(isOfImage ? [noSchemaCompilers] : [])],
     // The parser of HTTP that undici tries out stays where it is, as in the undici that Node brings.
     define: { esbuildDetection: 'true' },
     // Names stay, for the stacks in the log.
-    minifyWhitespace: program === 'image',
-    minifySyntax: program === 'image',
+    minifyWhitespace: isOfImage,
+    minifySyntax: isOfImage,
     // CommonJS dependencies call require(), which ES modules do not have.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },
   });
-  // The inspector page is served as it is.
-  if (write) await cp(join(root, 'src/agent/page'), join(to, 'page'), { recursive: true });
-  if (write && program === 'main')
+}
+
+/**
+ * Of the image, `run` has files of its own. Those that it had in common with the other commands were fifty: Node looked for them
+ * so often that V8 took its optimising compiler into memory for that alone.
+ */
+const mainOfImage = "await import(process.argv[2] === 'run' ? './image-run.js' : './image.js');\n";
+
+/** Everything, or what the image holds, as `main.js` and what that needs. */
+export async function bundleInto(outdir: string, what: 'everything' | 'image'): Promise<void> {
+  const to = resolve(outdir);
+  await rm(to, { recursive: true, force: true });
+  if (what === 'image') {
+    await Promise.all([bundle('image', to), bundle('image-run', to)]);
+    await writeFile(join(to, 'main.js'), mainOfImage);
+  } else {
+    await bundle('main', to);
     for (const path of beside) await cp(join(root, path), join(to, path), { recursive: true });
-  return result;
+  }
+  // The inspector page is served as it is.
+  await cp(join(root, 'src/agent/page'), join(to, 'page'), { recursive: true });
 }
 
 if (import.meta.main) {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: { image: { type: 'boolean' } } });
   const [outdir = 'dist'] = positionals;
-  await bundle(values.image === true ? 'image' : 'main', { outdir });
+  await bundleInto(outdir, values.image === true ? 'image' : 'everything');
 }

@@ -44,7 +44,7 @@ try {
     : { edits: 100, settleMs: 20_000, quietMs: 60_000 };
   const populated = await populations(product, counts, options);
   if (populated.length > 0) console.log(`${populationTable(populated)}\n`);
-  const bytes = (await Bundle.of('image')).startBytes();
+  const bytes = (await Bundle.of('image-run')).startBytes();
   console.log(`run starts from ${bytes} bytes`);
   if (values.json !== undefined)
     await writeFile(values.json, JSON.stringify({ count, converged, populated, bytes }, undefined, 2));

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { bundle } from '../../scripts/build.ts';
+import { bundleInto } from '../../scripts/build.ts';
 import setUpRun from '../support/set-up.ts';
 import { clusterScripts, imageOf } from './scripts.ts';
 
@@ -21,6 +21,6 @@ export default async function setUp(): Promise<void> {
   for (const path of ['package.json', 'LICENSE', 'crds', 'deploy/samples'])
     await cp(join(root, path), join(checkout, path), { recursive: true });
   await symlink(join(root, 'node_modules'), join(checkout, 'node_modules'));
-  await bundle('image', { outdir: join(checkout, 'dist') });
+  await bundleInto(join(checkout, 'dist'), 'image');
   await promisify(execFile)(join(clusterScripts, 'image'), [checkout, imageOf(run)]);
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { bundle } from '../../scripts/build.ts';
+import { bundleInto } from '../../scripts/build.ts';
 import { Bundle } from '../support/bundle.ts';
 
 /* What the production image is made of, and what a process of the operator loads of it. */
@@ -16,9 +16,10 @@ const root = join(import.meta.dirname, '../..');
 const startBytes = 1_705_000;
 
 let image: Bundle;
+let run: Bundle;
 let everything: Bundle;
 beforeAll(async () => {
-  [image, everything] = await Promise.all([Bundle.of('image'), Bundle.of('main')]);
+  [image, run, everything] = await Promise.all([Bundle.of('image'), Bundle.of('image-run'), Bundle.of('main')]);
 });
 
 /** `zod`, `@fastify/error`; undefined for sources. */
@@ -84,7 +85,7 @@ describe('the image', () => {
       const node = [join(checkout, 'scripts/build.ts'), '--image', join(dir, 'there')];
       await Promise.all([
         promisify(execFile)(process.execPath, node, { cwd: checkout }),
-        bundle('image', { outdir: join(dir, 'here') }),
+        bundleInto(join(dir, 'here'), 'image'),
       ]);
       const [here, there] = ['here', 'there'].map((name) => digests(join(dir, name)));
       expect(Object.keys(here ?? {}).length).toBeGreaterThan(20);
@@ -103,7 +104,7 @@ describe('the image', () => {
 test('the bundle of everything works wherever it is put, with the definitions and samples', async () => {
   const dir = mkdtempSync(join(process.env.OUTER_TMPDIR ?? tmpdir(), 'edge-operator-bundle-'));
   try {
-    await bundle('main', { outdir: dir });
+    await bundleInto(dir, 'everything');
     const options = { timeout: 20_000, killSignal: 'SIGKILL' } as const;
     const { stdout } = await promisify(execFile)(process.execPath, [join(dir, 'main.js'), 'kube', '--help'], options);
     expect(stdout).toMatch(/^Usage: edge-operator kube/);
@@ -123,12 +124,12 @@ describe('the operator', () => {
         const name = packageOf(file);
         return name === undefined ? /^src\/(agent|reference)\//.test(file) : servers.includes(name);
       });
-    expect(served(image, 'cli/run.ts')).toEqual([]);
+    expect(served(run, 'image-run.ts')).toEqual([]);
     expect(served(image, 'cli/agent/index.ts').length).toBeGreaterThan(100);
   });
 
   test('starts from no more than it did', () => {
-    const bytes = image.startBytes();
+    const bytes = run.startBytes();
     console.info(`run loads ${bytes} bytes`);
     expect(bytes).toBeLessThan(startBytes * 1.1);
     expect(bytes).toBeGreaterThan(startBytes / 2);

@@ -56,6 +56,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   'main.ts': ['cli'],
   'image.ts': ['cli'],
+  'image-run.ts': ['cli'],
 };
 
 /** The longest path of the table that holds the file. */

@@ -10,7 +10,7 @@ export class Bundle {
   }
 
   static async of(program: Program): Promise<Bundle> {
-    return new Bundle((await bundle(program, { write: false })).metafile);
+    return new Bundle((await bundle(program)).metafile);
   }
 
   /** The files that are bundled, or those in some of the chunks. */
@@ -30,11 +30,9 @@ export class Bundle {
     return found;
   }
 
-  /** Of what `run` loads at its start. */
+  /** Of what `run` loads at its start, in the bundle of its own. */
   startBytes(): number {
-    const chunks = this.chunks(['image.ts', 'cli/run.ts', 'operator/operator.ts', 'common/logger.ts'], {
-      later: false,
-    });
+    const chunks = this.chunks(['image-run.ts', 'operator/operator.ts', 'common/logger.ts'], { later: false });
     return [...chunks].reduce((sum, chunk) => sum + (this.#outputs[chunk]?.bytes ?? 0), 0);
   }
 

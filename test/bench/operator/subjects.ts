@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bundle } from '../../../scripts/build.ts';
+import { bundleInto } from '../../../scripts/build.ts';
 import { peer, pythonPeer } from '../../../scripts/tools.ts';
 import { figuresOf, type ProcessFigures } from './figures.ts';
 import type { Cloud, Kube } from './servers.ts';
@@ -23,7 +23,7 @@ export interface Subject {
 
 /** The production image's program, bundled into `dir`, with the flags of the chart but for a budget that is never used up. */
 export async function operator(dir: string): Promise<Subject> {
-  await bundle('image', { outdir: join(dir, 'dist') });
+  await bundleInto(join(dir, 'dist'), 'image');
   const start = async (kube: Kube, cloud: Cloud) => {
     const key = join(dir, 'api-key');
     await writeFile(key, cloud.key);
