@@ -143,7 +143,7 @@ async function follow(steps: readonly Step[], file = ''): Promise<void> {
     await follow([
       ['get wd seen', /^NAME +COLOR +SIZE +READY +AGE\nseen +red +3 +\d+s$/m],
       ['get widgets -l app=x --no-headers', /^seen +red/],
-      ['get wd seen -o wide', /^NAME +COLOR +SIZE +READY +NOTE +AGE\nseen +red +3 +n +\d+s$/m],
+      ['get wd seen -o wide', /^NAME +COLOR +SIZE +READY +NOTE +WHEN +AGE\nseen +red +3 +n +\d+s$/m],
       ['get wd -A', /^NAMESPACE +NAME[\s\S]*^default +seen/m],
       [
         'get wd seen -o yaml',

@@ -218,7 +218,7 @@ describe('tables', () => {
 
   test('have the columns of the definition', async () => {
     const path = await cluster.fresh();
-    await cluster.send('POST', path, widget('a', { note: 'n' }));
+    await cluster.send('POST', path, widget('a', { note: 'n', when: new Date().toISOString() }));
     await cluster.merge(`${path}/a/status`, { status: { conditions: [{ type: 'Ready', status: 'True' }] } });
     const table: Body = await (await cluster.request(path, { headers: accept })).json();
     expect(table.columnDefinitions.map((column: Body) => [column.name, column.type, column.priority])).toEqual([
@@ -227,12 +227,14 @@ describe('tables', () => {
       ['SIZE', 'integer', 0],
       ['READY', 'string', 0],
       ['NOTE', 'string', 1],
+      ['WHEN', 'date', 1],
       ['AGE', 'date', 0],
     ]);
     expect(table.columnDefinitions[1].description).toBe(
       'Custom resource definition column (in JSONPath format): .spec.color',
     );
-    expect(table.rows[0].cells).toEqual(['a', 'red', 3, 'True', 'n', expect.stringMatching(/^\d+s$/)]);
+    const seconds = expect.stringMatching(/^\d+s$/);
+    expect(table.rows[0].cells).toEqual(['a', 'red', 3, 'True', 'n', seconds, seconds]);
     expect(table.rows[0].object).toMatchObject({ kind: 'PartialObjectMetadata', metadata: { name: 'a' } });
   });
 
@@ -249,7 +251,7 @@ describe('tables', () => {
     expect(
       events.map(({ object }) => [object.kind, object.rows.length, object.columnDefinitions?.length ?? 0]),
     ).toEqual([
-      ['Table', 1, 6],
+      ['Table', 1, 7],
       ['Table', 1, 0],
     ]);
   });
@@ -274,7 +276,7 @@ describe('tables', () => {
     const path = await cluster.fresh();
     await cluster.send('POST', path, widget('a'));
     const table: Body = await (await cluster.request(path, { headers: accept })).json();
-    expect(table.rows[0].cells.slice(3, 5)).toEqual([null, null]);
+    expect(table.rows[0].cells.slice(3, 6)).toEqual([null, null, null]);
   });
 });
 

@@ -102,6 +102,7 @@ export const widgetCrd = {
           { name: 'SIZE', type: 'integer', jsonPath: '.spec.size' },
           { name: 'READY', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
           { name: 'NOTE', type: 'string', jsonPath: '.spec.note', priority: 1, description: 'the note' },
+          { name: 'WHEN', type: 'date', jsonPath: '.spec.when', priority: 1 },
           { name: 'AGE', type: 'date', jsonPath: '.metadata.creationTimestamp' },
         ],
         schema: {

@@ -42,8 +42,8 @@ export function printerColumn(given: unknown): Column {
 
 /** Empty where the value is not of the column's type. */
 function printed(value: unknown, type: string, now: number): unknown {
-  if (type === 'date') return age(value, now);
   if (value === undefined || value === null) return null;
+  if (type === 'date') return age(value, now);
   if (type === 'string') return isMap(value) || isList(value) ? JSON.stringify(value) : String(value);
   if (type === 'integer') return typeof value === 'number' ? Math.trunc(value) : null;
   if (type === 'number' || type === 'boolean') return typeof value === type ? value : null;
