@@ -39,7 +39,7 @@ export function cloudCommand(): Command {
     .option('--fault <spec>', 'fault to inject, e.g. "POST /bot_users status=503 count=2"; repeatable', collect)
     .option('--fault-control', 'record requests; serve /_faults and /_requests, on this machine without a key', false)
     .option('--base-url <url>', 'base of the uri values; default: what the request was sent to')
-    .addHelpText('after', '\nExample:\n  edge-operator cloud --port 8080 --data cloud.db --api-key-file keys.txt')
+    .addHelpText('after', '\nExample:\n  edge-operator cloud --port 8090 --data cloud.db --api-key-file keys.txt')
     .action(run);
 }
 
