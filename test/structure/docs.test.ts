@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { Command } from 'commander';
+import { parse } from 'yaml';
 import { problems } from '../../src/agent/problem.ts';
 import { commands } from '../../src/cli/index.ts';
 import { productionCommands } from '../../src/cli/production.ts';
@@ -126,3 +127,21 @@ test('docs/agent.md has a row for every error number, and for no other', () => {
   const rows = [...textOf('docs/agent.md').matchAll(/^\| (\d{3}) \| (\d{3}) \|/gm)].map(([, ...numbers]) => numbers);
   expect(rows).toEqual(Object.values(problems).map(({ number, status }) => [String(number), String(status)]));
 });
+
+test('the docs name values of the chart by their whole path', () => {
+  const values = pathsOf(parse(textOf('charts/edge-operator/values.yaml')));
+  const fields = new Set(values.filter((path) => path.includes('.')).map(lastOf));
+  const named = ['README.md', ...globSync('docs/*.md', { cwd: root })].flatMap((page) =>
+    [...textOf(page).matchAll(/`([a-z][a-zA-Z]*(?:\.[a-zA-Z]+)+)`/g)].map(([, name = '']) => ({ page, name })),
+  );
+  const ofValues = named.filter(({ name }) => fields.has(lastOf(name)) && !/^(spec|settings)\./.test(name));
+  expect(ofValues.length).toBeGreaterThan(20);
+  expect(ofValues.filter(({ name }) => !values.includes(name))).toEqual([]);
+});
+
+const lastOf = (path: string) => path.split('.').at(-1) ?? '';
+
+function pathsOf(value: unknown, above = ''): readonly string[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+  return Object.entries(value).flatMap(([key, below]) => [above + key, ...pathsOf(below, `${above}${key}.`)]);
+}
