@@ -75,6 +75,22 @@ onCluster('after a backup', () => {
     await cluster.kubectl('delete', 'namespace', namespace, '--timeout=60s');
   });
 
+  test('a namespace that was deleted while the operator ran took its objects along', async () => {
+    const { made, modules } = await settle('ran');
+    const saved = await save(cluster, 'ran');
+    await cluster.kubectl('delete', 'namespace', 'ran', '--timeout=60s');
+    expect(await addrs()).toEqual([]);
+    await cluster.createNamespaces('ran');
+    await restore(cluster, saved, { status: false });
+    for (const object of made) await cluster.reason(object, 'ExternalNotFound');
+    const [, command = ''] = /^kubectl (annotate ra,bot .*)$/m.exec(textOf('What was deleted')) ?? [];
+    await cluster.kubectl(...command.replace('-n team', '-n ran').split(' '));
+    await Promise.all(made.map(idOf));
+    await cluster.reason(modules, 'Available');
+    expect(await addrs()).toHaveLength(2);
+    await cluster.kubectl('delete', 'edge', '--all', '-n', 'ran', '--timeout=60s');
+  });
+
   test('in another cluster manifests from git go on with the ids that the old one wrote down', async () => {
     const { made, modules, ids } = await settle('git');
     const [, jsonpath = ''] = /-o (jsonpath='.*external-id=.*') >/.exec(textOf('Another cluster')) ?? [];
