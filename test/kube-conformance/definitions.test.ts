@@ -108,6 +108,15 @@ describe('a definition', () => {
     expect((await watched).map(({ type, object }) => [type, object.metadata.name])).toEqual([['DELETED', 'a']]);
   });
 
+  test('that is deleted ends its watches', async () => {
+    const [one, objects] = await define(definition('Seen'));
+    const { metadata } = (await cluster.send('GET', objects)).body;
+    const query = `watch=true&timeoutSeconds=60&resourceVersion=${metadata.resourceVersion}`;
+    const watched = watchUntil(cluster, `${objects}?${query}`, () => false);
+    await cluster.send('DELETE', one);
+    expect(await watched).toEqual([]);
+  }, 20_000);
+
   test('that changed shows what is stored by its new schema, without a write', async () => {
     const [one, objects] = await define(definition('Reread'));
     const before = (await cluster.send('POST', objects, made('Reread', 'a', { note: 'n', code: 'ab' }))).body;

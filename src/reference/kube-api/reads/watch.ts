@@ -1,5 +1,6 @@
 import type { Clock } from '../../../common/clock.ts';
 import { expired } from '../api-error.ts';
+import { crdType } from '../builtin/crd-type.ts';
 import type { Change, ChangeType } from '../store/history.ts';
 import type { Store } from '../store/store.ts';
 import { StoredObject } from '../store/stored-object.ts';
@@ -80,6 +81,7 @@ export function startWatch(
   const unsubscribe = store.subscribe((change) => {
     // A store that was restored gives revisions again that this client has seen, and does not know it: nor do bookmarks tell.
     if (change.revision > (from ?? 0)) sendChange(change, request, sink);
+    if (endsType(change, type)) end();
   }, end);
   const timeout = alarm(monotonic, request.timeoutMs, end);
   const ticker = request.bookmarks ? repeat(monotonic, bookmarkMs, bookmark) : undefined;
@@ -105,6 +107,11 @@ function sendCurrent(store: Store, { type, namespace, matches }: WatchRequest, s
   for (const stored of store.list(type.storage, namespace)) {
     if (matches(stored)) sink.event('ADDED', stored);
   }
+}
+
+/** The definition has gone, and all of its objects before it. */
+function endsType({ storage, type, current }: Change, { plural, group }: ResourceType): boolean {
+  return type === 'DELETED' && storage === crdType.storage && current.object.metadata.name === `${plural}.${group}`;
 }
 
 /** An object that starts or stops matching is added or deleted as far as this watch is concerned. */
