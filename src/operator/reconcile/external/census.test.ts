@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Connection } from '../connections/connection.ts';
-import { Census, type Count } from './census.ts';
+import { Census, type Count, doubtOf } from './census.ts';
 
 const connection = (): Connection<unknown> => ({ key: 'a', client: undefined });
 const none = { present: 0, missing: 0, vouching: 0 };
@@ -33,4 +33,11 @@ test('accounts are counted apart', () => {
   census.add(connection(), kind, () => proven(count(5, 0)));
   const lost = count(0, 1);
   expect(census.add(connection(), kind, () => proven(lost))).toEqual(before(lost));
+});
+
+test.each([
+  ['all that is missing, be it made before or by this process', count(0, 2), count(0, 3), /^5 of 5 objects/],
+  ['what was there before, where the rest is there', count(0, 2), count(3, 0), /^2 of 2 objects/],
+])('a doubt counts %s', (_, before, made, said) => {
+  expect(doubtOf({ before, made })).toMatch(said);
 });

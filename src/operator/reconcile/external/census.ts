@@ -83,8 +83,8 @@ export const goneThenSay = `gone, set the annotation ${annotation.reconcileAt} o
 /** Why nothing is concluded of what is not found in an account. */
 export function doubtOf({ before, made }: Tally): string | undefined {
   const counts = [
-    { ...before, fewest: fewestInDoubt.before },
     { ...sum([before, made]), fewest: fewestInDoubt.all },
+    { ...before, fewest: fewestInDoubt.before },
   ];
   const doubted = counts.find(({ present, missing, fewest }) => missing >= fewest && missing >= present);
   if (doubted === undefined) return undefined;

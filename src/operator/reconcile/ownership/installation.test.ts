@@ -51,6 +51,9 @@ test('also where it is taken back before its own word is ever seen', () => {
 });
 
 describe('where what it made is', () => {
+  const deleted = (object: ManagedObject): ManagedObject => {
+    return { ...object, metadata: { ...object.metadata, deletionTimestamp: '2030-01-01T00:00:00Z' } };
+  };
   const made = { apiURL: 'https://a.test/' };
   test.each([
     ['nowhere yet', resource({}), 'https://b.test', undefined],
@@ -62,6 +65,12 @@ describe('where what it made is', () => {
       resource(made),
       'https://b.test',
       'is at https://a.test/, and its account is at https://b.test',
+    ],
+    [
+      'at another address, of one that is deleted',
+      deleted(resource(made)),
+      'https://b.test',
+      'or set the annotation edge-operator.dev/force-orphan to "true" to let this resource go',
     ],
     ['at one that has moved', resource(made, { [annotation.takeOver]: made.apiURL }), 'https://b.test', undefined],
   ])('%s', (_, object, url, message) => {

@@ -1,6 +1,6 @@
 import { isSameURL } from '../../../common/http/url.ts';
 import { annotation, annotationOf } from '../resource/annotations.ts';
-import type { ManagedObject } from '../resource/resource.ts';
+import { isDeleting, type ManagedObject } from '../resource/resource.ts';
 import { Neighbours, type Say } from './neighbours.ts';
 import { installationOf, isSameInstallation, recordedURLOf } from './ownership.ts';
 
@@ -12,6 +12,9 @@ export interface InstallationOptions {
   /** Milliseconds on the monotonic clock. */
   readonly now: () => number;
 }
+
+/** How a resource that cannot be worked for where its account is now goes all the same. */
+export const letGo = `or set the annotation ${annotation.forceOrphan} to "true" to let this resource go and leave behind what it made`;
 
 /** This installation of the operator, of several that may watch the same resources. */
 export class Installation {
@@ -76,7 +79,7 @@ export class Installation {
     if (isSameURL(recorded, url) || annotationOf(object, annotation.takeOver) === recorded) return undefined;
     return (
       `what this resource made is at ${recorded}, and its account is at ${url} now: set the address back, or, ` +
-      `if the API has moved, set the annotation ${annotation.takeOver} to ${recorded}`
+      `if the API has moved, set the annotation ${annotation.takeOver} to ${recorded}${isDeleting(object) ? `, ${letGo}` : ''}`
     );
   }
 

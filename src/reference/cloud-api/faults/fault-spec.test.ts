@@ -23,8 +23,8 @@ describe('parseFault', () => {
   });
 
   test.each([
-    ['', 'begin with a method'],
-    ['post /x drop', 'begin with a method'],
+    ['', 'begin with GET, HEAD, POST, PUT, PATCH, DELETE or *'],
+    ['post /x drop', 'begin with GET'],
     ['GET', 'comes a path'],
     ['GET x drop', 'comes a path'],
     ['GET /x', 'say what happens'],

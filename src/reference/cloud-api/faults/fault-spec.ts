@@ -57,7 +57,7 @@ export function parseFault(spec: string): Fault {
     throw new FaultSpecError(spec, why);
   };
   const [method, path, ...words] = split(spec) ?? fail('a quote is not closed');
-  if (method === undefined || !methods.test(method)) return fail('begin with a method in capitals, or *');
+  if (method === undefined || !methods.test(method)) return fail('begin with GET, HEAD, POST, PUT, PATCH, DELETE or *');
   if (path === undefined || !/^(\/|\*\*$)/.test(path))
     return fail('after the method comes a path, such as /bot_users/*');
   if (path.includes('?')) return fail('a path has no query: it is for requests with any');

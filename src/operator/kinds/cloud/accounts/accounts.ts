@@ -1,5 +1,6 @@
 import { Registry, type RegistryOptions } from '../../../reconcile/connections/registry.ts';
 import { unhandledReconcileAt } from '../../../reconcile/occasion.ts';
+import { letGo } from '../../../reconcile/ownership/installation.ts';
 import { accountKeyOf, defaultKey, provenAccountOf, requestedKeyOf } from '../../../reconcile/ownership/ownership.ts';
 import type { PeersAccount } from '../../../reconcile/ownership/peers.ts';
 import { References } from '../../../reconcile/referents/references.ts';
@@ -23,7 +24,6 @@ export interface AccountsOptions
   readonly enqueue: (account: string) => void;
 }
 
-const letGo = `or set the annotation ${annotation.forceOrphan} to "true" to let this resource go and leave behind what it made`;
 const giveUp = `or remove the annotation ${annotation.createIntent} to go on elsewhere and leave behind what was begun there`;
 
 /** The accounts of this operator: the default one, and one for each CloudAccount. A resource finds those of its own namespace only. */
