@@ -30,6 +30,14 @@ export interface Connection<Client> {
   reserve?(call: Call): Promise<Reserved>;
 }
 
+/**
+ * As of when what was written then, and is answered now, is known, on the monotonic clock: with another key in force by now it is
+ * as it was with the one before.
+ */
+export function knownAt(connection: Pick<Connection<unknown>, 'since'>, sentAt: number, now: number): number {
+  return keySinceOf(connection) > sentAt ? sentAt : now;
+}
+
 /** From when on what was seen is of the key in force: all of it, where that has never changed. */
 export function keySinceOf({ since = Number.NEGATIVE_INFINITY }: Pick<Connection<unknown>, 'since'>): number {
   return since;

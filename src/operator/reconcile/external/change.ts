@@ -1,5 +1,5 @@
 import type { Call } from '../../../common/call.ts';
-import { keySinceOf } from '../connections/connection.ts';
+import { keySinceOf, knownAt } from '../connections/connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { ManagedSpec } from '../resource/resource.ts';
 import type { Report } from '../status/outcome.ts';
@@ -28,8 +28,9 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
 
   async update(id: string, spec: Spec, fields: readonly string[], call: Call): Promise<void> {
     const { connection, time } = this.#context;
+    const sentAt = time.now();
     const observed = await this.#contract.update(connection.client, id, spec, new Set(fields), call);
-    this.#objects.cache.record(observed, time.now());
+    this.#objects.cache.record(observed, knownAt(connection, sentAt, time.now()));
   }
 
   /** The service took them. */

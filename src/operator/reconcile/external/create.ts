@@ -1,5 +1,6 @@
 import type { Call, Reserved } from '../../../common/call.ts';
 import { ApiError } from '../../../common/http/errors.ts';
+import { knownAt } from '../connections/connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import { externalIDOf, nowhere, ownedIDOf, placeRecord } from '../ownership/ownership.ts';
 import { unless } from '../permits.ts';
@@ -133,7 +134,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       throw new ApiError(message, { reason: 'Unreachable', definite: false });
     }
     this.#objects.claims.claim(resource.uid, id);
-    this.#objects.cache.record(observed, time.now());
+    this.#objects.cache.record(observed, knownAt(connection, sentAt, time.now()));
     // With the key that was in force when it was sent.
     facts.seen = { id, at: sentAt, firstAt: time.now() };
     facts.made = { id, at: sentAt, unshown: this.#madeSince(sentAt, content) };

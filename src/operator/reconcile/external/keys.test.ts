@@ -38,6 +38,30 @@ test('the key is on record before a create, and not after one that was refused f
   expect(marks).toEqual(['a1b2-00000001', undefined]);
 });
 
+test('what was made, or updated, is of the key that it was sent with, where another is in force before the answer', async () => {
+  const rekeyed = { ...connection, keyMark: 'a1b2-00000001', since: 0 };
+  const answerLate = async () => {
+    thing.clock.freeze(10);
+    [rekeyed.keyMark, rekeyed.since] = ['a1b2-00000002', thing.clock.now()];
+    thing.clock.freeze(10);
+    return { id: 'thing_1', text: 'new' };
+  };
+  const answer = async () => (rekeyed.since === 0 ? { id: 'thing_1', text: 'old' } : undefined);
+  const mark = () => thing.object.metadata.annotations?.[annotation.keyMark];
+  const diff = (_: unknown, shown: { readonly text?: string }) => (shown.text === 'new' ? [] : [{ field: 'text' }]);
+
+  thing.serve({ create: answerLate, get: answer });
+  thing.clock.freeze(1);
+  await thing.reconcile({}, { connection: rekeyed });
+  expect([mark(), thing.object.metadata.annotations?.[annotation.createdID]]).toEqual(['a1b2-00000001', 'thing_1']);
+
+  [rekeyed.keyMark, rekeyed.since] = ['a1b2-00000001', 0];
+  thing.serve({ diff, update: answerLate, get: answer });
+  await thing.reconcile({}, { connection: rekeyed });
+  await thing.reconcile({}, { connection: rekeyed });
+  expect(mark()).toBe('a1b2-00000001');
+});
+
 describe('what was taken for gone by a process that knew only a wrong key', () => {
   let rekeyedAt = Number.NEGATIVE_INFINITY;
   const hadAnotherKey = (at: number) => at <= rekeyedAt;
