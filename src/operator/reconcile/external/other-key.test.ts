@@ -173,12 +173,30 @@ describe('a lone one that is not found with what is in force since', () => {
 
 describe('a lone one that an earlier process had, and this one never saw', () => {
   /** With a key of this mark in force. */
-  const presenceWith = (keyMark: string | undefined) => {
+  const sceneWith = (keyMark: string | undefined) => {
     const annotations = { [annotation.recordOf]: 'a', [annotation.keyMark]: 'a1b2-00000001' };
     const made = { ...proven('a'), metadata: { ...proven('a').metadata, annotations } };
     const connection = { key: 'default', client: undefined, ...(keyMark && { keyMark }) };
-    return presenceOf([made], { connection }).presence;
+    return presenceOf([made], { connection });
   };
+  const presenceWith = (keyMark: string | undefined) => sceneWith(keyMark).presence;
+
+  test.each([
+    ['this key by its record, is gone', 'a1b2-00000001', undefined],
+    ['another, is not', 'a1b2-00000002', /^thing a was there with the API key before this one/],
+  ])('before its account was away, with %s', async (_, keyMark, said) => {
+    const { presence, connection, memory } = sceneWith(keyMark);
+    const at = scene.clock.now();
+    memory.of('a').seen = { id: 'a', firstAt: at, at };
+    await scene.clock.advance(1);
+    Object.assign(connection, { since: scene.clock.now(), hadAnotherKey: () => true });
+    await presence.observe('a');
+    await presence.confirmGone('a');
+    await scene.clock.advance(2 * settleMs);
+    const outcome = (await presence.confirmGone('a'))?.message;
+    if (said === undefined) expect(outcome).toBeUndefined();
+    else expect(outcome).toMatch(said);
+  });
 
   test.each([
     ['with another key is not gone', 'a1b2-00000002', /^thing a was there with the API key before this one/],

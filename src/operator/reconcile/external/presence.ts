@@ -251,9 +251,13 @@ export class Presence<Observed, Client> {
     return `${what} with the API key before this one, and is not found with it: is it the right key? If it is ${goneThenSay}`;
   }
 
-  /** It was never there with the key in force, but with others: of what this process never saw, its record says so. */
+  /**
+   * It was never there with the key in force, but with others: of what this process never saw, its record says so. Where that says
+   * that it was, it was, though the account was away since, and nothing is known of what key it had then.
+   */
   #isOfAnotherKey(id: string): boolean {
     const { resource, connection } = this.#context;
+    if (this.#isOfThisKey(id)) return false;
     const had = this.#had(id);
     if (had.length > 0) return had.every((at) => connection.hadAnotherKey?.(at) === true);
     return mayBeTwoKeys(recordIn(resource.object, annotation.keyMark), connection.keyMark);
