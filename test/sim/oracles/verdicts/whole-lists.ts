@@ -42,6 +42,8 @@ interface Failures {
 const progress = ['Available', 'Creating', 'Updating', 'Deleting', ''];
 /** For so long after its mark is gone somebody may still be reading who looks for what a create made. */
 const lookMs = 3 * minute;
+/** A page of which less is shown, as by a service that lags, does not tell whether what follows is older, where all is of one moment. */
+const pageSize = 100;
 /** A client has given up by then. */
 const answerMs = 5 * second;
 
@@ -59,11 +61,13 @@ export function watchWholeLists(world: Witness, report: Report): void {
   network.arrivals.add((flight, { status, body }) => {
     const list = listOf(world, flight);
     if (list === undefined || status !== 200) return;
-    const end = cursorOf(fieldsOf(parsed(body)).next_page_uri) ?? '';
+    const { next_page_uri: next, [list.collection]: items } = fieldsOf(parsed(body));
+    const end = cursorOf(next) ?? '';
     const since = soughtSince(world, list);
     const isBeyond = (id: string | undefined) => madeAt(world, id) < since;
     const { ends } = readingOf(flight, list);
-    if (isBeyond(end) && !isBeyond(cursorOf(flight.path))) ends.add(end);
+    const isWhole = Array.isArray(items) && items.length >= pageSize;
+    if (isWhole && isBeyond(end) && !isBeyond(cursorOf(flight.path))) ends.add(end);
     else ends.delete(end);
   });
   network.sendings.add((flight) => {
