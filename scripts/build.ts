@@ -108,7 +108,9 @@ export async function bundle(program: Program, outdir?: string): Promise<BuildRe
  * Of the image, `run` has files of its own. Those that it had in common with the other commands were fifty: Node looked for them
  * so often that V8 took its optimising compiler into memory for that alone.
  */
-const mainOfImage = "await import(process.argv[2] === 'run' ? './image-run.js' : './image.js');\n";
+const mainOfImage = `#!/usr/bin/env node
+await import(process.argv[2] === 'run' ? './image-run.js' : './image.js');
+`;
 
 /** Everything, or what the image holds, as `main.js` and what that needs. */
 export async function bundleInto(outdir: string, what: 'everything' | 'image'): Promise<void> {
@@ -116,7 +118,7 @@ export async function bundleInto(outdir: string, what: 'everything' | 'image'): 
   await rm(to, { recursive: true, force: true });
   if (what === 'image') {
     await Promise.all([bundle('image', to), bundle('image-run', to)]);
-    await writeFile(join(to, 'main.js'), mainOfImage);
+    await writeFile(join(to, 'main.js'), mainOfImage, { mode: 0o755 });
   } else {
     await bundle('main', to);
     for (const path of beside) await cp(join(root, path), join(to, path), { recursive: true });

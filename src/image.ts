@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { productionCommands } from './cli/production.ts';
 import { start } from './cli/program.ts';
 

@@ -16,6 +16,7 @@ const root = join(import.meta.dirname, '../..');
 const startBytes = 1_705_000;
 
 let image: Bundle;
+/** The part of the image that is for one command alone. */
 let run: Bundle;
 let everything: Bundle;
 beforeAll(async () => {
@@ -60,24 +61,40 @@ function digests(dir: string): Readonly<Record<string, string>> {
   return Object.fromEntries(paths.map((path) => [path.slice(dir.length), digest(path)]));
 }
 
+async function inFolder(perform: (dir: string) => Promise<void>): Promise<void> {
+  const dir = mkdtempSync(join(process.env.OUTER_TMPDIR ?? tmpdir(), 'edge-operator-bundle-'));
+  try {
+    await perform(dir);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}
+
+/** Of a command, by the bundle in the folder. */
+async function helpOf(dir: string, command: string): Promise<string> {
+  const options = { timeout: 20_000, killSignal: 'SIGKILL' } as const;
+  const { stdout } = await promisify(execFile)(process.execPath, [join(dir, 'main.js'), command, '--help'], options);
+  return stdout;
+}
+
 describe('the image', () => {
   const left = /^src\/(reference|main\.ts|cli\/(index|cloud|kube)\.ts|cli\/demo)(\/|$)/;
   const found = (files: readonly string[]) => files.filter((file) => left.test(file));
 
   test('holds nothing of the reference servers and the demo', () => {
-    expect(found(image.files())).toEqual([]);
+    expect(found([...image.files(), ...run.files()])).toEqual([]);
     expect(found(everything.files()).length).toBeGreaterThan(100);
   });
 
   test('holds no package that only the reference servers need', () => {
     expect(forReference).toEqual(expect.arrayContaining(['@marcbachmann/cel-js', 're2js', 'fast-json-patch']));
-    expect([...packagesOf(image.files())].filter((name) => forReference.includes(name))).toEqual([]);
+    const packages = packagesOf([...image.files(), ...run.files()]);
+    expect([...packages].filter((name) => forReference.includes(name))).toEqual([]);
     expect([...packagesOf(everything.files())]).toEqual(expect.arrayContaining(forReference));
   });
 
   test('is the same, byte for byte, from any folder', async () => {
-    const dir = mkdtempSync(join(process.env.OUTER_TMPDIR ?? tmpdir(), 'edge-operator-bundle-'));
-    try {
+    await inFolder(async (dir) => {
       const checkout = join(dir, 'elsewhere/checkout');
       for (const path of ['package.json', 'tsconfig.json', 'src', 'scripts/build.ts'])
         cpSync(join(root, path), join(checkout, path), { recursive: true });
@@ -90,10 +107,21 @@ describe('the image', () => {
       const [here, there] = ['here', 'there'].map((name) => digests(join(dir, name)));
       expect(Object.keys(here ?? {}).length).toBeGreaterThan(20);
       expect(there).toEqual(here);
-    } finally {
-      rmSync(dir, { recursive: true });
-    }
+    });
   });
+
+  test('starts `run` from a file of its own, and every other command from another', async () => {
+    await inFolder(async (dir) => {
+      await bundleInto(dir, 'image');
+      rmSync(join(dir, 'image.js'));
+      expect(await helpOf(dir, 'run')).toMatch(/^Usage: edge-operator run /);
+      await expect(helpOf(dir, 'doctor')).rejects.toThrow('image.js');
+      await bundleInto(dir, 'image');
+      rmSync(join(dir, 'image-run.js'));
+      for (const command of ['agent', 'doctor', 'crds'])
+        expect(await helpOf(dir, command)).toMatch(new RegExp(`^Usage: edge-operator ${command} `));
+    });
+  }, 60_000);
 
   test('holds every command of production', () => {
     const commands = ['cli/run.ts', 'cli/agent/index.ts', 'cli/doctor.ts', 'cli/crds.ts'];
@@ -102,16 +130,11 @@ describe('the image', () => {
 });
 
 test('the bundle of everything works wherever it is put, with the definitions and samples', async () => {
-  const dir = mkdtempSync(join(process.env.OUTER_TMPDIR ?? tmpdir(), 'edge-operator-bundle-'));
-  try {
+  await inFolder(async (dir) => {
     await bundleInto(dir, 'everything');
-    const options = { timeout: 20_000, killSignal: 'SIGKILL' } as const;
-    const { stdout } = await promisify(execFile)(process.execPath, [join(dir, 'main.js'), 'kube', '--help'], options);
-    expect(stdout).toMatch(/^Usage: edge-operator kube/);
+    expect(await helpOf(dir, 'kube')).toMatch(/^Usage: edge-operator kube/);
     for (const path of ['crds', 'deploy/samples']) expect(digests(join(dir, path))).toEqual(digests(join(root, path)));
-  } finally {
-    rmSync(dir, { recursive: true });
-  }
+  });
 }, 60_000);
 
 describe('the operator', () => {

@@ -297,8 +297,7 @@ export class LeaderElector {
   #tellLeader(leader: string): void {
     if (leader === this.#told) return;
     this.#told = leader;
-    const who = this.#options.isJoint === true ? `who has ${leader}` : leader;
-    this.#log('info', `${who} leads; waiting for it to give that up`);
+    this.#log('info', `${leader} leads; waiting for it to give that up`);
   }
 
   #log(level: 'debug' | 'info' | 'warn' | 'error', message: string, error?: unknown): void {

@@ -202,7 +202,7 @@ export class Presence<Observed, Client> {
     return seen?.id === id && seen.at > this.#keySince ? seen : undefined;
   }
 
-  /** An earlier process had it with the key in force. */
+  /** By its record it was there with the key in force. */
   #isOfThisKey(id: string): boolean {
     const { keyMark } = this.#context.connection;
     return keyMark !== undefined && keyMark === this.#keyMarkOf(id);
