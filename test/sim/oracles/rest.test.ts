@@ -302,6 +302,54 @@ describe('converges', () => {
     });
   });
 
+  describe('Unreachable, of a create that nobody knows the end of', () => {
+    const rotated = 'main-key-CANARY-9';
+    const begun = (account: string) => ({
+      'edge-operator.dev/create-intent': '{"at":"2030-01-01T00:00:00Z","clock":"own"}',
+      'edge-operator.dev/account': account,
+    });
+    const unreachable = 'BotUser a/bot is not Ready: Unreachable, so it is';
+
+    beforeEach(() => begin({ cloud: { apiKeys: [`main=${mainKey}`, `main=${rotated}`] } }));
+
+    async function rotate() {
+      await world.pass(1_000);
+      world.begin('op-0.1', {}, rotated);
+    }
+    const make = () => madeBotUser(world, 'another');
+
+    test.each([
+      ['is not true with the key that it was sent with', [unreachable], [], 'default', []],
+      ['is true with another one', [], [], 'default', [rotate]],
+      ['is true beside what was made with that one', [], [], 'default', [rotate, make]],
+      ['is not true beside what was there before', [unreachable], [make], 'default', [rotate]],
+      ['is true beside that, to a second process since', [], [make], 'default', [rotate, rotate]],
+      ['is not true where its account is gone', [unreachable], [], 'CloudAccount/none', [rotate]],
+    ])('%s', async (_, said, before, account, after) => {
+      for (const each of before) await each();
+      await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+      await world.write('BotUser', 'bot', { annotations: begun(account), by: operator });
+      for (const each of after) await each();
+      await say('BotUser', 'bot', 'Unreachable', 'Reconciling');
+      expect(await spoke()).toEqual(said);
+    });
+
+    test.each([
+      ['is true where much of its account is gone, whatever account it names by then', 'default', []],
+      ['is not true where much of another account is', 'CloudAccount/acct', [unreachable]],
+    ])('%s', async (_, account, said) => {
+      await world.data('Secret', 'key', { key: secondKey });
+      await world.write('CloudAccount', 'acct', { spec: { apiKeySecretRef: { name: 'key', key: 'key' } } });
+      await world.write('CloudAccount', 'acct', { status: available(1), by: operator });
+      const gone = [await madeBotUser(world, 'one'), await madeBotUser(world, 'two')];
+      await world.write('BotUser', 'bot', { spec: { name: 'bot', accountRef: { name: 'acct' } } });
+      await world.write('BotUser', 'bot', { annotations: begun(account), by: operator });
+      for (const id of gone) await world.call({ method: 'DELETE', path: `/bot_users/${id}`, by: 'person' });
+      await say('BotUser', 'bot', 'Unreachable', 'Reconciling');
+      expect((await spoke()).filter((line) => line.includes('a/bot '))).toEqual(said);
+    });
+  });
+
   describe('Conflict, of what another installation manages', () => {
     const conflict = 'BotUser a/bot is not Ready: Conflict, so it is';
     const annotations = { 'edge-operator.dev/installation': 'edge-operator-two-679d1bcf' };

@@ -1,18 +1,21 @@
 import { type Connection, keySinceOf } from '../connections/connection.ts';
+import type { ReconcileContext } from '../context.ts';
 import { mayBeTwoKeys } from '../ownership/key-mark.ts';
 import { accountKeyOf, isObserver, originOf, ownedIDOf, ownershipOf } from '../ownership/ownership.ts';
 import type { Peers } from '../ownership/peers.ts';
 import { annotation, hasIntent, isPaused, recordIn } from '../resource/annotations.ts';
 import type { ManagedObject } from '../resource/resource.ts';
 import { holdsNothing } from '../resource/writer.ts';
+import type { AccountObjects } from './account-objects.ts';
 import type { ExternalCache } from './cache.ts';
-import type { Counts } from './census.ts';
+import type { Counts, Tally } from './census.ts';
 import type { Claims } from './claims.ts';
 import type { Identity } from './contract.ts';
+import type { ExternalFlowOptions } from './options.ts';
 
 const countedForMs = 1_000;
 
-export interface Counting<Observed> {
+interface Counting<Observed> {
   readonly account: string;
   readonly peers: Peers;
   readonly connection: Connection<unknown>;
@@ -45,6 +48,19 @@ export class LastCount<Observed> {
     this.#last = { at: now, sweptAt, since, counts };
     return counts;
   }
+}
+
+/** What resources own in the account of one of them, of all kinds of which something was missed: its own from now on. */
+export function countIn<Observed>(
+  { census, createSettleMs }: Pick<ExternalFlowOptions, 'createSettleMs' | 'census'>,
+  { resource, peers, connection, time }: Pick<ReconcileContext<unknown>, 'resource' | 'peers' | 'connection' | 'time'>,
+  contract: { readonly identity: (observed: Observed) => Identity },
+  { cache, claims, count }: AccountObjects<Observed>,
+): Tally {
+  const account = accountKeyOf(resource.object);
+  const { identity } = contract;
+  const counting = { account, peers, connection, cache, claims, identity, createSettleMs };
+  return census.add(connection, contract, () => count.of(counting, time.now()));
 }
 
 /** Of what resources of one kind own in the account, by its last list with the key in force. */

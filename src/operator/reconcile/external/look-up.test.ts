@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
+import type { Connection } from '../connections/connection.ts';
+import { Peers } from '../ownership/peers.ts';
 import { annotation, formatIntent, intentOf } from '../resource/annotations.ts';
+import type { ManagedObject } from '../resource/resource.ts';
 import { connection, settleMs, ThingFixture } from './thing.fixture.ts';
 
 /** Its create was sent, and its fate is not known. */
@@ -300,6 +303,76 @@ describe('while most of the account is not found', () => {
     expect(thing.told).toEqual([
       expect.stringMatching(/^Orphaned the thing of an unanswered create, if it was made, is left behind/),
     ]);
+  });
+});
+
+describe('what was sent with another key', () => {
+  const [before, inForce] = ['aaaa-11111111', 'aaaa-22222222'];
+  const other: ManagedObject = {
+    ...{ apiVersion: 'edge-operator.dev/v1alpha1', kind: 'Thing', spec: {} },
+    metadata: {
+      ...{ name: 'b', namespace: 'ns', uid: 'other' },
+      annotations: { [annotation.recordOf]: 'other', [annotation.account]: 'default', [annotation.keyMark]: before },
+    },
+    status: { ownership: { id: 'thing_other', how: 'Created', account: 'default' } },
+  };
+  let rekeyed: Connection<undefined>;
+  let resources: readonly ManagedObject[];
+
+  beforeEach(async () => {
+    thing.nextError = undefined;
+    await thing.annotate(thing.object, { [annotation.keyMark]: before });
+    const since = thing.clock.now() + 1;
+    rekeyed = { ...connection, since, keyMark: inForce, hadAnotherKey: (at) => at < since };
+    resources = [thing.object, other];
+    thing.clock.advance(1);
+  });
+
+  async function looked() {
+    const look = () => {
+      const index = { get: () => other, list: () => resources, claimants: () => [] };
+      return thing.reconcile({}, { connection: rekeyed, peers: new Peers({ index, memory: thing.memory }) });
+    };
+    await look();
+    for (const ms of [settleMs, 2_000]) {
+      thing.clock.advance(ms);
+      await look();
+    }
+    return look();
+  }
+
+  const doubt =
+    /^what an unanswered create of the thing .* is not found, but it was sent with the API key before this one/;
+
+  test('is not made anew: this one may be of another account', async () => {
+    const said = await looked();
+    expect(said).toMatchObject({ reason: 'Unreachable', message: expect.stringMatching(doubt) });
+    thing.show(said);
+    await thing.annotate(thing.object, { [annotation.reconcileAt]: 'now' });
+    expect(await looked()).toMatchObject({ reason: 'Available', fields: { id: 'thing_2' } });
+  });
+
+  test('nor by the next process, which has it from the record', async () => {
+    thing.memory.forget('u');
+    expect(await looked()).toMatchObject({ reason: 'Unreachable', message: expect.stringMatching(doubt) });
+    expect(thing.creates).toBe(1);
+  });
+
+  test('is made anew where what was there with the other one is there', async () => {
+    thing.serve(
+      {
+        list: async function* () {
+          yield { id: 'thing_other' };
+        },
+      },
+      [other],
+    );
+    expect(await looked()).toMatchObject({ reason: 'Available', fields: { id: 'thing_2' } });
+  });
+
+  test('is made anew where the one before it is back', async () => {
+    rekeyed = { ...rekeyed, keyMark: before, hadAnotherKey: () => false };
+    expect(await looked()).toMatchObject({ reason: 'Available', fields: { id: 'thing_2' } });
   });
 });
 

@@ -2,8 +2,9 @@ import type { OddItem } from '../../../common/odd-item.ts';
 import { keySinceOf } from '../connections/connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import { unhandledReconcileAt } from '../occasion.ts';
+import { mayBeTwoKeys } from '../ownership/key-mark.ts';
 import { ownershipOf } from '../ownership/ownership.ts';
-import { annotation, type CreateIntent, formatIntent, intentOf } from '../resource/annotations.ts';
+import { annotation, type CreateIntent, formatIntent, intentOf, recordIn } from '../resource/annotations.ts';
 import { fingerprint } from '../resource/json.ts';
 import type { Facts } from '../resource/memory.ts';
 import { isDeleting, type ManagedObject, type ManagedSpec } from '../resource/resource.ts';
@@ -12,10 +13,11 @@ import { type Report, report } from '../status/outcome.ts';
 import type { AccountObjects, Suspect } from './account-objects.ts';
 import { ambiguous, chosenOf, isAmbiguous, mostNamed } from './ambiguity.ts';
 import type { Recent } from './cache.ts';
-import { doubtOf, doubtOfDeletedMs, doubtRetryMs, isConfirmed } from './census.ts';
+import { doubtOf, doubtOfDeletedMs, doubtRetryMs, goneThenSay, isConfirmed } from './census.ts';
 import { mayBeHeldByOthers } from './claims.ts';
 import { Contenders } from './contenders.ts';
 import type { ExternalContract } from './contract.ts';
+import { countIn } from './count.ts';
 import { recordCreated, withdraw } from './create.ts';
 import { suspect } from './late-twins.ts';
 import type { ExternalFlowOptions } from './options.ts';
@@ -168,7 +170,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const { resource, facts, occasion } = this.#context;
     const { startedAt } = occasion;
     // Before the second look, which begins anew: else the status would say now the one, now the other.
-    const doubt = this.#doubt();
+    const doubt = await this.#doubt();
     if (doubt !== undefined && !this.#isKeptTooLong()) return this.#doubted(doubt);
     if (firstLook === undefined || startedAt - firstLook < apartMs) return this.#wait(apartMs);
     const changed = facts.unresolved?.confirmed === true ? await this.#changedKey() : undefined;
@@ -199,12 +201,32 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     return this.#wait(0);
   }
 
-  /** An account in which nothing else is found either is not searched for the last time: it may be another one. */
-  #doubt(): string | undefined {
-    const { facts, connection } = this.#context;
-    const { confirmed } = facts.unresolved ?? {};
+  /**
+   * An account in which nothing else is found either is not searched for the last time: it may be another one. So may that of a
+   * key with which the create was not sent, unless something is there that was there with another one too.
+   */
+  async #doubt(): Promise<string | undefined> {
+    const { facts, connection, call } = this.#context;
+    const { census } = this.#options;
+    if (facts.unresolved?.confirmed === true) return undefined;
+    const isOfAnotherKey = this.#isOfAnotherKey();
+    if (isOfAnotherKey) {
+      await this.#objects.cache.sweep(keySinceOf(connection), call);
+      countIn(this.#options, this.#context, this.#contract, this.#objects);
+    }
     // No restore keeps the mark of a create and loses the statuses.
-    return confirmed === true ? undefined : doubtOf(this.#options.census.proven(connection));
+    const tally = census.proven(connection);
+    if (isOfAnotherKey && tally.before.vouching === 0)
+      return `it was sent with the API key before this one: is it the right key? If it is ${goneThenSay}`;
+    return doubtOf(tally);
+  }
+
+  /** By what this process knows; of what an earlier one sent by its record. */
+  #isOfAnotherKey(): boolean {
+    const { resource, facts, connection } = this.#context;
+    const sentAt = facts.unresolved?.sentAt;
+    if (sentAt !== undefined) return connection.hadAnotherKey?.(sentAt) === true;
+    return mayBeTwoKeys(recordIn(resource.object, annotation.keyMark), connection.keyMark);
   }
 
   #doubted(doubt: string): Report {

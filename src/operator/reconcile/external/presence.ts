@@ -3,7 +3,7 @@ import { keySinceOf } from '../connections/connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import { freshSince } from '../occasion.ts';
 import { mayBeTwoKeys } from '../ownership/key-mark.ts';
-import { accountKeyOf, ownedIDOf, recordedURLOf } from '../ownership/ownership.ts';
+import { ownedIDOf, recordedURLOf } from '../ownership/ownership.ts';
 import { annotation, recordIn } from '../resource/annotations.ts';
 import { type Facts, witnessesApartMs } from '../resource/memory.ts';
 import { conditionOf, isDeleting } from '../resource/resource.ts';
@@ -11,6 +11,7 @@ import { firstPauseMs, type Report, report } from '../status/outcome.ts';
 import type { AccountObjects } from './account-objects.ts';
 import { doubtOf, doubtOfDeletedMs, doubtRetryMs, goneThenSay, isConfirmed, type Tally } from './census.ts';
 import type { ExternalContract } from './contract.ts';
+import { countIn } from './count.ts';
 import type { ExternalFlowOptions } from './options.ts';
 
 /** What is not there is asked for by its id no more often, when nobody asks for it. */
@@ -306,12 +307,6 @@ export class Presence<Observed, Client> {
 
   /** What resources own in the account, of all kinds of which something was missed. */
   #count(): Tally {
-    const { resource, peers, connection, time } = this.#context;
-    const { cache, claims } = this.#objects;
-    const { identity } = this.#contract;
-    const { createSettleMs } = this.#options;
-    const account = accountKeyOf(resource.object);
-    const counting = { account, peers, connection, cache, claims, identity, createSettleMs };
-    return this.#options.census.add(connection, this.#contract, () => this.#objects.count.of(counting, time.now()));
+    return countIn(this.#options, this.#context, this.#contract, this.#objects);
   }
 }

@@ -204,11 +204,11 @@ export function leftUnread(displayName: string, item: OddItem): string {
   );
 }
 
-/** The same, where it is not found in an account in which most else is missing too. */
+/** The same, where it is not found in what may be another account. */
 export function leftUnfound(displayName: string): string {
   return (
-    `the ${displayName} of an unanswered create, if it was made, is left behind: it is not found, and most of what the ` +
-    'account had is missing too'
+    `the ${displayName} of an unanswered create, if it was made, is left behind: it is not found, and the key or the ` +
+    'address may be of another account'
   );
 }
 

@@ -22,7 +22,7 @@ import {
 } from '../witness/resource.ts';
 import { sightingsOf } from '../witness/sightings.ts';
 import { installationOf } from '../witness/who.ts';
-import { hour, minute, type Witness } from '../witness/witness.ts';
+import { hour, minute, type Span, type Witness } from '../witness/witness.ts';
 import { isOfAgents, resyncMsOf, servants } from './look.ts';
 
 type Excuse = (world: Witness, resource: Resource) => boolean;
@@ -68,9 +68,45 @@ function accessesOf(world: Witness, resource: Resource) {
   return servants(world, resource).flatMap((each) => accountsOf(world).now(each, resource) ?? []);
 }
 
+/** Where a create of it was begun whose end nobody knows: it stays there, whatever its spec names by then. */
+function begunAt(world: Witness, resource: Resource) {
+  const { version, namespace } = resource;
+  const mark = version.annotations[`${domain}/create-intent`];
+  const account = textOf(version.annotations[`${domain}/account`]);
+  if (mark === undefined || account === undefined) return [];
+  const name = account === 'default' ? undefined : account.replace(/^CloudAccount\//, '');
+  return servants(world, resource).flatMap((each) => accountsOf(world).named(each, namespace, name) ?? []);
+}
+
 /** What is not found in its account may not be gone: nobody concludes anything of that. */
 export function isDoubtful(world: Witness, resource: Resource): boolean {
-  return isMuchMissing(world, resource) || isInAnotherAccount(world, resource) || isGoneWithAnotherKey(world, resource);
+  return (
+    isMuchMissing(world, resource) ||
+    isInAnotherAccount(world, resource) ||
+    isGoneWithAnotherKey(world, resource) ||
+    isBegunWithAnotherKey(world, resource)
+  );
+}
+
+/** A create of it was sent with another key, and nothing that is there tells that both are of the same account. */
+function isBegunWithAnotherKey(world: Witness, resource: Resource): boolean {
+  const mark = resource.version.annotations[`${domain}/create-intent`];
+  const written = resource.versions.all.find(({ annotations }) => annotations[`${domain}/create-intent`] === mark);
+  const collection = impliedObject(resource.kind, resource.version.spec)?.collection;
+  if (mark === undefined || written === undefined || collection === undefined) return false;
+  const sent: Span = [written.at, written.at + minute];
+  const keys = servants(world, resource).flatMap((each) =>
+    accountsOf(world)
+      .during(each, resource, [written], sent)
+      .map(({ key }) => key),
+  );
+  return begunAt(world, resource).some(({ account, key }) => {
+    if (account === undefined || keys.every((each) => each === key)) return false;
+    if (processesSince(world, written.at) > 1) return true;
+    return recordedIn(world, account, resource).every(
+      ({ thing }) => thing?.collection !== collection || !isProof(world, thing),
+    );
+  });
 }
 
 /** It was made with a key of another account, and that is not in force any more where it is said to be missing. */
@@ -122,7 +158,7 @@ function processesSince(world: Witness, at: number): number {
  * missing are counted.
  */
 function isMuchMissing(world: Witness, resource: Resource): boolean {
-  return accessesOf(world, resource).some(({ account }) => {
+  return [...accessesOf(world, resource), ...begunAt(world, resource)].some(({ account }) => {
     if (account === undefined) return false;
     const recorded = recordedIn(world, account, resource);
     const missing = recorded.filter(({ thing }) => thing?.content === undefined);

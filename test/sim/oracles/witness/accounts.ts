@@ -48,11 +48,16 @@ export class Accounts {
   /** The one that it uses now; undefined where it can use none. */
   now(installation: InstallationHistory, resource: Resource): Access | undefined {
     const { now } = this.#world.scheduler;
-    const name = accountNameOf(resource.version);
+    if (resource.kind === 'CloudAccount') return this.#held(installation.at(now), resource, now);
+    return this.named(installation, resource.namespace, accountNameOf(resource.version));
+  }
+
+  /** As `now`, of the account of that name; undefined: the default one. */
+  named(installation: InstallationHistory, namespace: string, name: string | undefined): Access | undefined {
+    const { now } = this.#world.scheduler;
     const setup = installation.at(now);
-    if (resource.kind === 'CloudAccount') return this.#held(setup, resource, now);
     if (name === undefined) return this.#access(setup?.apiURL, setup?.apiKey, setup?.requestsPerMinute);
-    const account = this.#kube.get('CloudAccount', resource.namespace, name);
+    const account = this.#kube.get('CloudAccount', namespace, name);
     return account && this.#held(setup, account, now);
   }
 
