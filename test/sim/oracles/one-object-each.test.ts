@@ -700,6 +700,32 @@ describe('modules', () => {
     expect(await spoke()).toHaveLength(times);
   });
 
+  test.each([
+    ['while nobody is to run', 10_000_000, true, [], 0],
+    ['all that there was, while nobody is to run', 10_000_000, true, ['account'], 1],
+    ['with a process that has not written to it', 10_000, false, [], 0],
+    ['with one that has known it for long', 400_000, false, [], 1],
+  ])('are left behind where a person set back what is on record, %s', async (_, ms, isStopped, wiped, times) => {
+    const stops: Act[] = isStopped ? [{ at: 20, do: 'stop', installation: 'op' }] : [];
+    world = new FakeWorld({ acts: stops });
+    judge = world.judge(oneObjectEach);
+    const status = available(1, { ownership: { how: 'Applied', parts: ['compression', 'saml'] } });
+    const records = (applied: string) => ({
+      'edge-operator.dev/applied-parts': applied,
+      'edge-operator.dev/account': 'default',
+    });
+    const route = { spec: { ...parent, compression: {} }, annotations: records('compression,saml'), status };
+    await world.write('HttpsRouteModules', 'r', { ...route, by: operator });
+    await put();
+    await world.pass(1_000);
+    if (!isStopped) world.begin('op-0.1');
+    await world.pass(ms);
+    const lost = Object.fromEntries(wiped.map((name) => [`edge-operator.dev/${name}`, null]));
+    await world.write('HttpsRouteModules', 'r', { spec: parent, annotations: { ...records('saml'), ...lost } });
+    await world.pass(400_000);
+    expect(await spoke()).toHaveLength(times);
+  });
+
   const otherService = { apiUrl: 'http://other-cloud.sim' };
 
   test('put with a wrong key are out of reach, also right after a time with a wrong address', async () => {

@@ -289,6 +289,15 @@ describe('records that Kubernetes takes no part of', () => {
     expect([held.finalizers, held.annotations]).toEqual([[finalizer], expect.objectContaining({ ...records, ...own })]);
   });
 
+  test('whose it is stands beside what must not be lost, where somebody wiped that', async () => {
+    const own = { [annotation.installation]: 'one', [annotation.recordOf]: 'u' };
+    const written = (known: ManagedObject) => writerOf((patch) => patch, known).insist(known, () => records);
+    expect((await written(object)).metadata.annotations).toMatchObject({ ...records, ...own });
+    const others = { [annotation.recordOf]: 'u', [annotation.installation]: 'two' };
+    const kept = { ...object, metadata: { ...object.metadata, annotations: others } };
+    expect((await written(kept)).metadata.annotations).toMatchObject({ ...records, ...others });
+  });
+
   test.each([
     ['an annotation that is taken out', strip, /did not keep the annotation edge-operator.dev\/create-intent: /],
     ['a finalizer that is taken out', unguard, /did not keep the finalizer edge-operator.dev\/external-resource: /],

@@ -118,11 +118,15 @@ export class ObjectWriter {
     );
   }
 
-  /** As `annotate`, of what must not be lost to somebody else's change of the same object. */
+  /**
+   * As `annotate`, of what must not be lost to somebody else's change of the same object. Where that wiped whose records they are,
+   * it is said anew: else nobody would go by what is written.
+   */
   async insist(object: ManagedObject, annotations: (latest: ManagedObject) => Annotations): Promise<ManagedObject> {
     let written: Annotations = {};
     const patch = (latest: ManagedObject) => {
-      written = annotations(latest);
+      const records = annotations(latest);
+      written = hasRecords(latest) ? records : this.#signed(latest, records);
       return { metadata: { annotations: written } };
     };
     return keeping(

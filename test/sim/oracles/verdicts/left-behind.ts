@@ -377,7 +377,8 @@ function mayLeaveModule(world: Witness, resource: Resource, thing: Thing): boole
   const dropped = droppedBy(resource, part);
   if (dropped !== undefined && usedAnotherKey(world, resource, thing, dropped)) return true;
   if (wasModuleDenied(world, thing, dropped?.at ?? resource.goneAt ?? Number.NaN)) return true;
-  if (wasPartForgotten(resource, part) || wasLeftToAnother(world, resource, thing)) return true;
+  if (wasPartForgotten(resource, part) || wasPartSetBack(world, resource, thing, part)) return true;
+  if (wasLeftToAnother(world, resource, thing)) return true;
   if (!resource.lives) return wasLetGo(world, resource, thing);
   return names(resource.version, part) || isPaused(resource.version) || isObserved(resource.version);
 }
@@ -397,6 +398,28 @@ function wasPartForgotten({ versions, statuses }: Resource, part: string): boole
   // An operator that could not look meanwhile has its own words in there.
   const lost = told.findLast((status, index) => proves(told[index - 1], part) && !proves(status, part));
   return (lost ?? last).by === undefined;
+}
+
+/** For so long a process that has not written to a resource takes what is on record of it for what the one before it wrote. */
+const recordsOpenMs = 300_000;
+
+/**
+ * A person took it out of the annotations, as by a manifest that was saved with older ones, when there was no process that knew
+ * better, and none has put it back: what is on record is newer than the status.
+ */
+function wasPartSetBack(world: Witness, { versions: { all } }: Resource, thing: Thing, part: string): boolean {
+  const at = all.findLastIndex((version, index) => {
+    const before = all[index - 1];
+    return version.by === undefined && before !== undefined && saysApplied(before, part) && !saysApplied(version, part);
+  });
+  const version = all[at];
+  if (version === undefined || all.slice(at).some((each) => saysApplied(each, part))) return false;
+  // Where all is wiped the status tells.
+  if (version.annotations[`${domain}/account`] === undefined) return false;
+  const begun = world.beginnings.filter((each) => each.at <= version.at && each.rotated !== true);
+  const since = Math.max(...begun.map((each) => each.at));
+  const isNew = all.every((each) => each.by === undefined || each.at < since || each.at > version.at);
+  return !isServed(world, thing, version.at) || (isNew && version.at - since < recordsOpenMs);
 }
 
 function proves(status: Status | undefined, part: string | undefined): boolean {
