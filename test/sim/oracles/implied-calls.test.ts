@@ -147,6 +147,33 @@ describe('objects', () => {
     expect(spoke()).toEqual([expect.stringContaining('BotUser a/bot has bot_000000000000000000000000002 already')]);
   });
 
+  test.each([
+    ['that nothing tells of since a restore', 1_000, false, 0],
+    ['that an operator put on record again since', 1_000, true, 1],
+    ['though a restore is to come', 100_000, false, 1],
+  ])('a POST for a resource that has one already, %s', async (_, forMs, isPutBack, times) => {
+    world = new FakeWorld({ acts: [{ at: 100, do: 'trouble', name: 'kube-restored', forMs }] });
+    world.judge(impliedCalls);
+    const empty = world.backup();
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    const backup = world.backup();
+    await world.pass(200);
+    const id = await madeBotUser(world);
+    const records = { 'edge-operator.dev/created-id': id };
+    await world.write('BotUser', 'bot', { annotations: { ...records, [externalID]: 'bot_another' }, by: operator });
+    if (forMs < 60_000) {
+      await world.pass(500);
+      await world.restore(empty);
+      await world.pass(400);
+      await world.restore(backup);
+      await world.pass(1_000);
+    }
+    if (isPutBack) await world.write('BotUser', 'bot', { annotations: records, by: operator });
+    await world.pass(30_000);
+    await world.make('bot_users', { name: 'bot', active: true });
+    expect(spoke()).toHaveLength(times);
+  });
+
   test('a POST with a key that the resource does not use', async () => {
     world = new FakeWorld({ cloud: { apiKeys: [`main=${mainKey}`, 'b=b-key'] } });
     world.judge(impliedCalls);

@@ -11,7 +11,15 @@ import { kubeModelOf } from './witness/kube-model.ts';
 import { moduleOwnershipOf, names, partOf } from './witness/module-ownership.ts';
 import { type Mutation, mutationsOf, told } from './witness/mutations.ts';
 import { kindsOfCollection, ownershipOf } from './witness/ownership.ts';
-import { externalIDOf, isObserved, isPaused, isRetained, type Resource, type Version } from './witness/resource.ts';
+import {
+  domain,
+  externalIDOf,
+  isObserved,
+  isPaused,
+  isRetained,
+  type Resource,
+  type Version,
+} from './witness/resource.ts';
 import type { Witness } from './witness/witness.ts';
 
 /** Every change of the cloud is asked for by a spec as it was when the call was sent, or a few seconds before. */
@@ -81,6 +89,7 @@ class Implications {
         if (thing.account !== call.account || thing === call.thing || thing.made.at > call.sentAt) return false;
         if (wasWiped(resource, thing.name) || hasLostItsMark(this.#world, resource, thing)) return false;
         if (wasDeniedAlone(this.#world, resource, thing, call.sentAt)) return false;
+        if (isForgottenByRestore(this.#world, resource, thing, call.sentAt)) return false;
         return thing.gone === undefined || thing.gone.at > call.sentAt;
       });
   }
@@ -217,5 +226,22 @@ function wasWiped({ versions }: Resource, id: string): boolean {
     );
   });
 }
+
+/** Kubernetes went back, for good, to a backup from before it was made: nothing says since that the resource had it. */
+function isForgottenByRestore(world: Witness, resource: Resource, { name: id, made }: Thing, now: number): boolean {
+  return world.story.acts.some((act) => {
+    if (act.do !== 'trouble' || act.name !== 'kube-restored' || act.at > made.at) return false;
+    const restoredAt = act.at + act.forMs;
+    if (restoredAt < made.at || restoredAt > now) return false;
+    const { versions, statuses } = resource;
+    const names = (version: Version) => externalIDOf(version) === id || createdIDOf(version) === id;
+    return (
+      !versions.during(restoredAt, now).some(names) &&
+      statuses.during(restoredAt, now).every(({ fields }) => fields.id !== id)
+    );
+  });
+}
+
+const createdIDOf = ({ annotations }: Version) => annotations[`${domain}/created-id`];
 
 const keysOf = (resources: readonly Resource[]): string => resources.map(({ key }) => key).join(', ');
