@@ -11,54 +11,70 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ToolError } from '../../scripts/tools.ts';
 import { Bundle } from '../support/bundle.ts';
+import { known, orRefused, whole } from '../support/command.ts';
 import { converge } from './operator/converge.ts';
 import { exceeded } from './operator/limits.ts';
 import { populations } from './operator/population.ts';
 import { convergenceTable, populationTable, type Rounds } from './operator/report.ts';
 import { controllerRuntime, floor, kopf, operator, type Subject } from './operator/subjects.ts';
 
-const { values } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    rounds: { type: 'string' },
-    count: { type: 'string' },
-    populations: { type: 'string' },
-    only: { type: 'string' },
-    json: { type: 'string' },
-  },
-});
-const usual = values.quick
-  ? { rounds: '1', count: '300', populations: '0,500', only: 'floor,operator' }
-  : { rounds: '5', count: '2000', populations: '0,10000', only: 'floor,operator,peer,kopf' };
-const { rounds, count, populations: sizes, only } = { ...usual, ...values };
+const names = ['floor', 'operator', 'peer', 'kopf'];
+const asked = orRefused(parse);
+const { rounds, count, json } = asked;
 
 const folder = await mkdtemp(join(tmpdir(), 'bench-'));
 try {
   const product = await operator(folder);
-  const subjects = Number(rounds) === 0 ? [] : await wanted(product);
-  const converged = await inTurn(subjects, Number(rounds), Number(count));
+  const subjects = rounds === 0 ? [] : await wanted(product);
+  const converged = await inTurn(subjects, rounds, count);
   if (converged.length > 0) console.log(`\n${count} resources\n\n${convergenceTable(converged)}\n`);
-  const counts = sizes.split(',').filter(Boolean).map(Number);
-  const options = values.quick
+  const options = asked.quick
     ? { edits: 5, settleMs: 0, quietMs: 5_000 }
     : { edits: 100, settleMs: 20_000, quietMs: 60_000 };
-  const populated = await populations(product, counts, options);
+  const populated = await populations(product, asked.populations, options);
   if (populated.length > 0) console.log(`${populationTable(populated)}\n`);
   const bytes = (await Bundle.of('image-run')).startBytes();
   console.log(`run starts from ${bytes} bytes`);
-  if (values.json !== undefined)
-    await writeFile(values.json, JSON.stringify({ count, converged, populated, bytes }, undefined, 2));
+  if (json !== undefined) await writeFile(json, JSON.stringify({ count, converged, populated, bytes }, undefined, 2));
   const own = converged.find(({ name }) => name === 'operator')?.rounds ?? [];
-  const grown = exceeded(Number(count), own, populated, bytes);
+  const grown = exceeded(count, own, populated, bytes);
   for (const line of grown) console.error(line);
   process.exitCode = grown.length === 0 ? 0 : 1;
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
 
+function parse() {
+  const { values } = parseArgs({
+    options: {
+      quick: { type: 'boolean', default: false },
+      rounds: { type: 'string' },
+      count: { type: 'string' },
+      populations: { type: 'string' },
+      only: { type: 'string' },
+      json: { type: 'string' },
+    },
+  });
+  const { quick, json } = values;
+  const usual = quick
+    ? { rounds: '1', count: '300', populations: '0,500', only: 'floor,operator' }
+    : { rounds: '5', count: '2000', populations: '0,10000', only: names.join() };
+  const given = { ...usual, ...values };
+  return {
+    ...{ quick, json },
+    rounds: whole('--rounds', given.rounds, 0),
+    count: whole('--count', given.count, 1),
+    populations: given.populations
+      .split(',')
+      .filter(Boolean)
+      .map((each) => whole('--populations', each, 0)),
+    only: known('--only', given.only, names) ?? names,
+  };
+}
+
 async function wanted(product: Subject): Promise<readonly Subject[]> {
   const found = await Promise.all(
-    only.split(',').map(async (name) => {
+    asked.only.map(async (name) => {
       if (name === 'floor') return floor;
       if (name === 'operator') return product;
       if (name === 'peer') return ifAny(controllerRuntime);

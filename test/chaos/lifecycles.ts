@@ -8,6 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { annotation } from '../../src/operator/reconcile/resource/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
+import { orRefused, whole } from '../support/command.ts';
 import { kubeconfigThrough, startGateProxy } from '../support/gate-proxy.ts';
 import { type OperatorProcess, startOperatorProcess } from '../support/operator-process.ts';
 import { until } from '../support/until.ts';
@@ -19,7 +20,14 @@ import { KubeTrouble, troubleCloud } from './trouble.ts';
 import { ChaoticAgent } from './tunnels.ts';
 import { use } from './user.ts';
 
-const [seconds = 60, seed = Math.floor(Math.random() * 1e9), replicas = 1] = process.argv.slice(2).map(Number);
+const { seconds, seed, replicas } = orRefused(() => {
+  const [forSeconds = '60', ofSeed = String(Math.floor(Math.random() * 1e9)), count = '1'] = process.argv.slice(2);
+  return {
+    seconds: whole('seconds', forSeconds, 1),
+    seed: whole('seed', ofSeed, 0),
+    replicas: whole('replicas', count, 1),
+  };
+});
 const resyncMs = 2_000;
 /** Longer than the longest backoff. */
 const settleMs = 330_000;

@@ -5,11 +5,11 @@
  */
 import { writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
+import { runCommand } from '../support/command.ts';
 import { parseCrashFlags } from './crash-map/flags.ts';
 import { mapLife, type Row } from './crash-map/map.ts';
 import { absencesOf, crashesAsText, tableOf } from './crash-map/table.ts';
 import type { LifeJob, ToldLife } from './crash-map/tell-life.ts';
-import { runCommand } from './search/command.ts';
 import { Pool } from './search/pool.ts';
 
 await runCommand(async () => {

@@ -1,10 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { UsageError } from '../../src/common/usage.ts';
+import { runCommand, whole } from '../support/command.ts';
 import { type Defect, defects } from './mutants/defects.ts';
 import { type Found, hunt } from './mutants/hunt.ts';
-import { runCommand } from './search/command.ts';
-import { whole } from './search/flags.ts';
 
 /*
  * npm run sim:defects -- [--only NAME,...] [--seeds N] [--workers W]
@@ -20,7 +19,7 @@ await runCommand(async () => {
       workers: { type: 'string', default: String(Math.max(1, Math.floor(availableParallelism() / 2))) },
     },
   });
-  const [seeds, workers] = [whole('seeds', values.seeds, 1), whole('workers', values.workers, 1)];
+  const [seeds, workers] = [whole('--seeds', values.seeds, 1), whole('--workers', values.workers, 1)];
   const waiting = [...wanted(values.only?.split(','))];
   const results = new Map<Defect, Found | undefined>();
 

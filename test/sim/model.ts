@@ -3,9 +3,8 @@
  * Prints a table for docs/performance.md.
  */
 import { parseArgs } from 'node:util';
+import { runCommand, whole } from '../support/command.ts';
 import { type ModelOptions, runModel } from './load/model.ts';
-import { runCommand } from './search/command.ts';
-import { whole } from './search/flags.ts';
 
 /**
  * Measured on a machine with two processors: 3.9 s of one for 2,000 creates, and 0.27 s a minute with 10,000 resources at
@@ -32,7 +31,7 @@ await runCommand(async () => {
       after: number(20),
     },
   });
-  const of = (name: keyof typeof values) => whole(name, values[name], 1);
+  const of = (name: keyof typeof values) => whole(`--${name}`, values[name], 1);
   const options: ModelOptions = {
     seed: 1,
     resources: of('resources'),

@@ -4,12 +4,12 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { type Found, runCommand } from '../support/command.ts';
 import { show } from './narrate/show.ts';
 import { oracles } from './oracles/index.ts';
 import { habits } from './people/index.ts';
 import { printStory } from './regressions/print.ts';
 import { folder, nameOf, readStory } from './regressions/story-file.ts';
-import { type Found, runCommand } from './search/command.ts';
 import { type Flags, parseFlags } from './search/flags.ts';
 import { lineOf, lineOfShrunken, lineOfTotal } from './search/report.ts';
 import { check, search } from './search/search.ts';

@@ -4,16 +4,15 @@
  * or when an oracle speaks.
  */
 import { parseArgs } from 'node:util';
+import { runCommand, whole } from '../support/command.ts';
 import { speedStory } from './load/speed.ts';
-import { runCommand } from './search/command.ts';
-import { whole } from './search/flags.ts';
 import { tell } from './search/tell.ts';
 
 const wanted = 500;
 
 await runCommand(async () => {
   const { values } = parseArgs({ options: { hours: { type: 'string', default: '12' } } });
-  const story = speedStory(1, whole('hours', values.hours, 1));
+  const story = speedStory(1, whole('--hours', values.hours, 1));
   // What is loaded and compiled once is not what is measured.
   await tell({ ...story, acts: story.acts.slice(0, 40) });
   const speeds = [];

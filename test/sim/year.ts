@@ -3,14 +3,13 @@
  * where anything was written after the beginning, but Leases.
  */
 import { parseArgs } from 'node:util';
+import { runCommand, whole } from '../support/command.ts';
 import { run } from './core/run.ts';
 import { quiet, yearStory } from './load/year.ts';
-import { runCommand } from './search/command.ts';
-import { whole } from './search/flags.ts';
 
 await runCommand(async () => {
   const { values } = parseArgs({ options: { days: { type: 'string', default: '365' }, resync: { type: 'string' } } });
-  const days = whole('days', values.days, 1);
+  const days = whole('--days', values.days, 1);
   const settings = values.resync === undefined ? {} : { resyncInterval: values.resync };
   const tally = { cloudReads: 0, watches: 0, leaseWrites: 0 };
   const story = yearStory({ days, settings });

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { UsageError } from '../../../src/common/usage.ts';
-import { known, whole } from '../search/flags.ts';
+import { known, whole } from '../../support/command.ts';
 import type { Pairs } from './map.ts';
 import { type Life, lives, subjects } from './subjects.ts';
 
@@ -27,10 +27,10 @@ export function parseCrashFlags(args: readonly string[]): CrashFlags {
     },
   });
   return {
-    kinds: known('kinds', values.kinds, kinds) ?? kinds,
-    lives: (known('lives', values.lives, lives) as readonly Life[] | undefined) ?? lives,
+    kinds: known('--kinds', values.kinds, kinds) ?? kinds,
+    lives: (known('--lives', values.lives, lives) as readonly Life[] | undefined) ?? lives,
     pairs: pairsOf(values.pairs),
-    workers: whole('workers', values.workers, 1),
+    workers: whole('--workers', values.workers, 1),
     json: values.json,
   };
 }

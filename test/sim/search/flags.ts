@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { UsageError } from '../../../src/common/usage.ts';
+import { known, whole } from '../../support/command.ts';
 
 /** What `npm run sim` is asked to do. */
 export interface Flags {
@@ -60,45 +61,29 @@ export function parseFlags(args: readonly string[], names: Names): Flags {
     throw new UsageError('--seeds is for many: with --seed or --story there is one');
   return {
     seeds:
-      values.seeds === undefined ? (minutes === undefined ? defaultSeeds : undefined) : whole('seeds', values.seeds, 1),
-    from: whole('from', values.from, 0),
-    only: known('only', values.only, names.troublesAndHabits),
-    oracles: known('oracles', values.oracles, names.oracles),
-    minutes: minutes === undefined ? undefined : number('minutes', minutes),
-    workers: whole('workers', values.workers, 1),
+      values.seeds === undefined
+        ? minutes === undefined
+          ? defaultSeeds
+          : undefined
+        : whole('--seeds', values.seeds, 1),
+    from: whole('--from', values.from, 0),
+    only: known('--only', values.only, names.troublesAndHabits),
+    oracles: known('--oracles', values.oracles, names.oracles),
+    minutes: minutes === undefined ? undefined : number('--minutes', minutes),
+    workers: whole('--workers', values.workers, 1),
     json: values.json,
-    shrink: whole('shrink', values.shrink, 0),
+    shrink: whole('--shrink', values.shrink, 0),
     print: values.print,
     check,
     list,
     trace: values.trace,
-    one: seed === undefined ? (story === undefined ? undefined : { story }) : { seed: whole('seed', seed, 0) },
+    one: seed === undefined ? (story === undefined ? undefined : { story }) : { seed: whole('--seed', seed, 0) },
     verbose: values.verbose,
   };
-}
-
-export function whole(flag: string, text: string, least: number): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= least && Number.isSafeInteger(value)) return value;
-  throw new UsageError(`--${flag}: "${text}" is no whole number of at least ${least}`);
 }
 
 function number(flag: string, text: string): number {
   const value = Number(text);
   if (/^\d+(\.\d+)?$/.test(text) && value > 0) return value;
-  throw new UsageError(`--${flag}: "${text}" is no number above 0`);
-}
-
-/** Names separated by commas, each of which has to be there. */
-export function known(flag: string, text: string | undefined, names: readonly string[]): readonly string[] | undefined {
-  if (text === undefined) return undefined;
-  const given = text
-    .split(',')
-    .map((name) => name.trim())
-    .filter(Boolean);
-  if (given.length === 0) throw new UsageError(`--${flag}: names at least one`);
-  const stranger = given.find((name) => !names.includes(name));
-  if (stranger !== undefined)
-    throw new UsageError(`--${flag}: there is no "${stranger}"; there are ${names.join(', ')}`);
-  return given;
+  throw new UsageError(`${flag}: "${text}" is no number above 0`);
 }
