@@ -39,8 +39,8 @@ export interface RunOptions extends Pick<WorldOptions, 'print' | 'hashed' | 'see
   /** Ends as soon as something is wrong. */
   readonly stopAtFirst?: boolean;
   /**
-   * Default 20,000, ten times what any story needs: beyond that something goes round in circles, and the rest of the
-   * story tells nothing.
+   * Default 60,000, three times what five processes need that watch five namespaces and are restarted every three seconds: beyond
+   * that something goes round in circles, and the rest of the story tells nothing.
    */
   readonly mostRequests?: number;
 }
@@ -83,7 +83,7 @@ function shardsOf({ beginnings }: World): number {
 }
 
 async function tell(world: World, options: RunOptions) {
-  const { oracles, troubles, stopAtFirst = false, mostRequests = 20_000 } = options;
+  const { oracles, troubles, stopAtFirst = false, mostRequests = 60_000 } = options;
   const { story, scheduler, trace } = world;
   const violations: Violation[] = [];
   const report: Report = (oracle, message) => {

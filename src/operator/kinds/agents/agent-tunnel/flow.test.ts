@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { annotation } from '../../../reconcile/resource/annotations.ts';
 import { withoutBulk } from '../../../reconcile/resource/bulk.ts';
 import { fingerprint } from '../../../reconcile/resource/json.ts';
 import type { Report } from '../../../reconcile/status/outcome.ts';
@@ -101,6 +102,40 @@ describe('a tunnel where nobody is any more', () => {
   test('is left at once with its resource', async () => {
     here.object = { ...here.object, metadata: { ...here.object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
     expect(await here.remove()).toEqual({ kind: 'finished' });
+  });
+});
+
+describe('a tunnel whose records somebody wiped, to another process', () => {
+  const deletionTimestamp = '2026-01-01T00:00:00Z';
+
+  beforeEach(async () => {
+    here.starts();
+    await here.settle();
+    here.restart();
+  });
+
+  function wipe(annotations: Readonly<Record<string, string>> = {}) {
+    here.object = { ...here.object, metadata: { ...here.object.metadata, annotations, deletionTimestamp } };
+    return here.flow.leavesNothing(here.object);
+  }
+
+  test('is stopped with its resource, as the status proves it', async () => {
+    expect(wipe()).toBe(false);
+    expect(here.flow.leftBehind(here.object)).toBe('tunnel web of the agent at http://agent');
+    expect(await here.remove()).toEqual({ kind: 'finished' });
+    expect(here.running).toBeUndefined();
+  });
+
+  test.each([
+    ['that one is otherwise by then', {}, () => here.run(shown({ name: 'web', proto: 'http', addr: '9090' }))],
+    ['the resource asks for another since', {}, () => here.edit({ tunnelName: 'other' })],
+    ['no status tells of it', {}, () => Object.assign(here, { object: { ...here.object, status: {} } })],
+    ['its own record alone is gone', { [annotation.recordOf]: 'u' }, () => {}],
+  ])('is left alone where %s', async (_, left, meanwhile) => {
+    wipe(left);
+    meanwhile();
+    expect(await here.remove()).toEqual({ kind: 'finished' });
+    expect(here.running).toBeDefined();
   });
 });
 

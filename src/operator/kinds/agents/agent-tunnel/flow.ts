@@ -20,7 +20,7 @@ import type { Agents } from '../registry/agents.ts';
 import { claimsOf } from '../registry/ownership.ts';
 import { words } from '../registry/words.ts';
 import { decide, following } from './decide.ts';
-import { Leaving, leftBehind } from './leaving.ts';
+import { heldBy, Leaving, leftBehind } from './leaving.ts';
 import { lookOf, looksLike, shownOf, shownOptionsOf } from './look.ts';
 import { addressKept, keptOf, publicClaimOf, takenAddress } from './public-address.ts';
 import { claimIn, conflict, nameOf, rivalOf } from './rival.ts';
@@ -86,19 +86,19 @@ export class TunnelFlow implements Flow<undefined> {
   }
 
   leavesNothing(object: ManagedObject): boolean {
-    return startedOf(object) === undefined;
+    return heldBy(object) === undefined;
   }
 
   async remove(context: Context): Promise<Outcome> {
     const { resource } = context;
     this.#agents.checkPause(resource.object);
-    const started = startedOf(resource.object);
+    const started = heldBy(resource.object);
     const unsure = started && (await this.#leaving.stop(context, started));
     return unsure ?? { kind: 'finished' };
   }
 
   leftBehind(object: ManagedObject): string {
-    const started = startedOf(object);
+    const started = heldBy(object);
     return started === undefined ? 'no tunnel' : leftBehind(started);
   }
 

@@ -1,12 +1,15 @@
+import { hasRecords } from '../../../reconcile/resource/annotations.ts';
 import { isDeleting, type ManagedObject } from '../../../reconcile/resource/resource.ts';
+import { parseSpec } from '../../../reconcile/resource/spec.ts';
 import { RefusedError, type Report, report } from '../../../reconcile/status/outcome.ts';
 import { OddTunnelError } from '../registry/agent-connection.ts';
 import type { AgentContext as Context } from '../registry/agent-kind.ts';
 import { type Agents, NotAdmittedError } from '../registry/agents.ts';
 import { agentIdentity, hasMade, isElsewhere } from '../registry/ownership.ts';
 import { isOf } from './decide.ts';
-import { rivalOf } from './rival.ts';
-import { isAnswered, recordOf, type Started, startedOf } from './started.ts';
+import { nameOf, rivalOf } from './rival.ts';
+import { type Status, spec as specSchema } from './schema.ts';
+import { isAnswered, recordOf, type Started, startedOf, wanted } from './started.ts';
 
 /**
  * Where it cannot be reached for less long, a flag or a Service may be wrong by mistake, or an agent be away for a moment; where
@@ -107,6 +110,19 @@ export class Leaving {
 /** It is proven to be the rival's, or he is of another namespace. */
 function isAnothers({ url, name }: Started, rival: ManagedObject, object: ManagedObject): boolean {
   return isElsewhere(rival, object) || hasMade(rival, { agent: agentIdentity(url), name });
+}
+
+/**
+ * What is to be stopped with the resource: what is on record, and where somebody wiped all of that what the status proves, if it is
+ * as the spec asks. Of another one the status does not tell which it was.
+ */
+export function heldBy(object: ManagedObject): Started | undefined {
+  const started = startedOf(object);
+  if (started !== undefined || hasRecords(object)) return started;
+  const { agentURL, tunnelName, startedAt } = (object.status ?? {}) as Status;
+  const parsed = parseSpec(specSchema, object);
+  if ('report' in parsed || agentURL === undefined || tunnelName !== nameOf(object)) return undefined;
+  return { ...wanted(object, parsed.spec, tunnelName, agentURL), startedAt };
 }
 
 /** As events and conditions name it. */
