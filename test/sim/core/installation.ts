@@ -20,6 +20,8 @@ interface Replica {
   stop: AbortController;
   /** Counts starts, for names that no two processes share. */
   starts: number;
+  /** Of the last start. */
+  settings: Readonly<Record<string, string>>;
   /** What the file with its API key holds; undefined: there is no such file. */
   apiKey: string | undefined;
   /** How far the clock of its machine is off, whichever process runs there. */
@@ -50,6 +52,7 @@ export class Installation {
       process: undefined,
       stop: new AbortController(),
       starts: 0,
+      settings: {},
       apiKey: undefined,
       skewMs: 0,
     }));
@@ -159,7 +162,7 @@ export class Installation {
 
   #rewrite(): void {
     const { beginnings, scheduler, trace } = this.#world;
-    const { apiKey, settings } = this.#settings();
+    const { apiKey } = this.#settings();
     for (const replica of this.#replicas) {
       const { process } = replica;
       // Of one that began without a file nothing changes.
@@ -171,7 +174,8 @@ export class Installation {
         at: scheduler.now,
         installation: this.spec.name,
         process: process.name,
-        settings,
+        // Until it is restarted, whatever the next one is to be like.
+        settings: replica.settings,
         apiKey,
         rotated: true,
       });
@@ -188,6 +192,7 @@ export class Installation {
     replica.process = process;
     replica.stop = new AbortController();
     const { apiKey, settings } = this.#settings();
+    replica.settings = settings;
     replica.apiKey = apiKey;
     trace.add(name, `starts ${JSON.stringify(settings)}`);
     beginnings.push({ at: scheduler.now, installation: this.spec.name, process: name, settings, apiKey });
