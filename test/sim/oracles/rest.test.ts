@@ -335,6 +335,18 @@ describe('converges', () => {
     });
 
     test.each([
+      [60_000, []],
+      [600_000, [unreachable]],
+    ])('is true where a backup was restored since, as %i ms after it was made', async (forMs, said) => {
+      begin({ acts: [{ at: 0, do: 'trouble', name: 'kube-restored', forMs }] });
+      await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+      await world.write('BotUser', 'bot', { annotations: begun('default'), by: operator });
+      await world.pass(300_000);
+      await say('BotUser', 'bot', 'Unreachable', 'Reconciling');
+      expect(await spoke()).toEqual(said);
+    });
+
+    test.each([
       ['is true where much of its account is gone, whatever account it names by then', 'default', []],
       ['is not true where much of another account is', 'CloudAccount/acct', [unreachable]],
     ])('%s', async (_, account, said) => {

@@ -342,7 +342,7 @@ describe('what was sent with another key', () => {
   }
 
   const doubt =
-    /^what an unanswered create of the thing .* is not found, but it was sent with the API key before this one/;
+    /^what an unanswered create of the thing .* is not found, but it may have been sent with another API key/;
 
   test('is not made anew: this one may be of another account', async () => {
     const said = await looked();

@@ -217,7 +217,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     // No restore keeps the mark of a create and loses the statuses.
     const tally = census.proven(connection);
     if (isOfAnotherKey && tally.before.vouching === 0)
-      return `it was sent with the API key before this one: is it the right key? If it is ${goneThenSay}`;
+      return `it may have been sent with another API key: is this the right one? If it is ${goneThenSay}`;
     return doubtOf(tally);
   }
 

@@ -88,7 +88,19 @@ export function isDoubtful(world: Witness, resource: Resource): boolean {
   );
 }
 
-/** A create of it was sent with another key, and nothing that is there tells that both are of the same account. */
+/** The Lease may be another one, whose uid is the secret of key marks. */
+function wasRestoredSince({ story, scheduler: { now } }: Witness, at: number): boolean {
+  return story.acts.some((act) => {
+    if (act.do !== 'trouble' || act.name !== 'kube-restored') return false;
+    const restoredAt = act.at + act.forMs;
+    return at <= restoredAt && restoredAt <= now;
+  });
+}
+
+/**
+ * A create of it was sent with another key, or its mark does not tell with which, and nothing that is there tells that both are of
+ * the same account.
+ */
 function isBegunWithAnotherKey(world: Witness, resource: Resource): boolean {
   const mark = resource.version.annotations[`${domain}/create-intent`];
   const written = resource.versions.all.find(({ annotations }) => annotations[`${domain}/create-intent`] === mark);
@@ -100,8 +112,9 @@ function isBegunWithAnotherKey(world: Witness, resource: Resource): boolean {
       .during(each, resource, [written], sent)
       .map(({ key }) => key),
   );
+  const isOfAnotherSecret = wasRestoredSince(world, written.at);
   return begunAt(world, resource).some(({ account, key }) => {
-    if (account === undefined || keys.every((each) => each === key)) return false;
+    if (account === undefined || (keys.every((each) => each === key) && !isOfAnotherSecret)) return false;
     if (processesSince(world, written.at) > 1) return true;
     return recordedIn(world, account, resource).every(
       ({ thing }) => thing?.collection !== collection || !isProof(world, thing),
