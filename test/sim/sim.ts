@@ -13,6 +13,7 @@ import { folder, nameOf, readStory } from './regressions/story-file.ts';
 import { type Flags, parseFlags } from './search/flags.ts';
 import { lineOf, lineOfShrunken, lineOfTotal } from './search/report.ts';
 import { check, search } from './search/search.ts';
+import { sets } from './search/sets.ts';
 import { type ShrunkenSeed, storyOf } from './search/work.ts';
 import { troubles } from './troubles/index.ts';
 
@@ -28,9 +29,12 @@ await runCommand(async () => {
 });
 
 function list(): Found {
-  const rows = [...Object.entries(troubles), ...Object.entries(habits)];
+  const rows = [...Object.entries(troubles), ...Object.entries(habits)].map(
+    ([name, { about }]) => [name, about] as const,
+  );
+  const groups = Object.entries(sets).map(([name, all]) => [name, all.join(', ')] as const);
   const width = Math.max(...rows.map(([name]) => name.length));
-  for (const [name, { about }] of rows) console.log(`${name.padEnd(width)}  ${about}`);
+  for (const [name, about] of [...rows, ...groups]) console.log(`${name.padEnd(width)}  ${about}`);
   return 'nothing';
 }
 

@@ -1,5 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { habits } from '../people/index.ts';
+import { troubles } from '../troubles/index.ts';
 import { parseFlags } from './flags.ts';
+import { sets } from './sets.ts';
 
 const names = { troublesAndHabits: ['lost-answers', 'edits'], oracles: ['calm'] };
 const parse = (...args: readonly string[]) => parseFlags(args, names);
@@ -18,8 +21,19 @@ test('what is given', () => {
     oracles: ['calm'],
     workers: 3,
   });
+  const { only = [] } = parse('--only', 'keys,edits,agents');
+  expect(only).toEqual([...new Set(only)]);
+  expect(only).toEqual(expect.arrayContaining(['account-swaps', 'edits', 'tunnels']));
   expect(parse('--seed', '7', '--trace')).toMatchObject({ one: { seed: 7 }, trace: true });
   expect(parse('--story', 'a.json')).toMatchObject({ one: { story: 'a.json' }, trace: false });
+});
+
+test('a set has what there is', () => {
+  expect(
+    Object.values(sets)
+      .flat()
+      .filter((name) => !(name in troubles) && !(name in habits)),
+  ).toEqual([]);
 });
 
 test.each([
@@ -27,7 +41,7 @@ test.each([
   [['--from', 'x'], '--from: "x" is no whole number of at least 0'],
   [['--minutes', '-1'], 'argument is ambiguous'],
   [['--minutes', '0'], '--minutes: "0" is no number above 0'],
-  [['--only', 'nothing'], '--only: there is no "nothing"; there are lost-answers, edits'],
+  [['--only', 'nothing'], '--only: there is no "nothing"; there are lost-answers, edits, keys, restores'],
   [['--only', ','], '--only: names at least one'],
   [['--oracles', 'edits'], '--oracles: there is no "edits"'],
   [['--trace'], '--trace is of one story'],

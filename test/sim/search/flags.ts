@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { UsageError } from '../../../src/common/usage.ts';
 import { known, whole } from '../../support/command.ts';
+import { sets, withoutSets } from './sets.ts';
 
 /** What `npm run sim` is asked to do. */
 export interface Flags {
@@ -59,6 +60,7 @@ export function parseFlags(args: readonly string[], names: Names): Flags {
   if ((values.trace || values.verbose) && !one) throw new UsageError('--trace is of one story: give --seed or --story');
   if (one && values.seeds !== undefined)
     throw new UsageError('--seeds is for many: with --seed or --story there is one');
+  const only = known('--only', values.only, [...names.troublesAndHabits, ...Object.keys(sets)]);
   return {
     seeds:
       values.seeds === undefined
@@ -67,7 +69,7 @@ export function parseFlags(args: readonly string[], names: Names): Flags {
           : undefined
         : whole('--seeds', values.seeds, 1),
     from: whole('--from', values.from, 0),
-    only: known('--only', values.only, names.troublesAndHabits),
+    only: only && withoutSets(only),
     oracles: known('--oracles', values.oracles, names.oracles),
     minutes: minutes === undefined ? undefined : number('--minutes', minutes),
     workers: whole('--workers', values.workers, 1),
