@@ -22,7 +22,7 @@ import {
 } from '../witness/resource.ts';
 import { sightingsOf } from '../witness/sightings.ts';
 import { installationOf } from '../witness/who.ts';
-import { hour, minute, type Span, type Witness } from '../witness/witness.ts';
+import { hour, minute, type Span, second, type Witness } from '../witness/witness.ts';
 import { isOfAgents, resyncMsOf, servants } from './look.ts';
 
 type Excuse = (world: Witness, resource: Resource) => boolean;
@@ -106,7 +106,8 @@ function isBegunWithAnotherKey(world: Witness, resource: Resource): boolean {
   const written = resource.versions.all.find(({ annotations }) => annotations[`${domain}/create-intent`] === mark);
   const collection = impliedObject(resource.kind, resource.version.spec)?.collection;
   if (mark === undefined || written === undefined || collection === undefined) return false;
-  const sent: Span = [written.at, written.at + minute];
+  // Who sent it may not have known yet of the last key then.
+  const sent: Span = [Math.max(0, written.at - 10 * second), written.at + minute];
   const keys = servants(world, resource).flatMap((each) =>
     accountsOf(world)
       .during(each, resource, [written], sent)
