@@ -1,6 +1,6 @@
 import type { Flow } from '../flow.ts';
+import { recordsFor } from '../resource/annotations.ts';
 import type { Facts } from '../resource/memory.ts';
-import { recordsFor } from '../resource/records.ts';
 import type { ManagedObject } from '../resource/resource.ts';
 import { installationOf, isRemoved, isSameInstallation, ownedIDOf } from './ownership.ts';
 

@@ -121,6 +121,19 @@ export function withoutRecords(object: KubeObject): Readonly<Record<string, null
   return Object.fromEntries(Object.keys(others).map((name) => [name, null]));
 }
 
+/**
+ * As a patch: what is to be on record where somebody changed it. Which id it is to stand for anybody may write.
+ *
+ * @param known default what is there, if it is of this very resource
+ */
+export function recordsFor(
+  object: KubeObject,
+  known: Readonly<Record<string, string>> = hasRecords(object) ? recordsOf(object) : {},
+): Readonly<Record<string, string | null>> {
+  const named = annotationOf(object, annotation.externalID) ?? known[annotation.externalID] ?? null;
+  return { ...withoutRecords(object), ...known, [annotation.externalID]: named };
+}
+
 /** The mark of a create that was begun and whose result is not recorded yet. */
 export interface CreateIntent {
   /** RFC 3339, milliseconds. */

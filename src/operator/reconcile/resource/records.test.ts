@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { annotation, finalizer } from './annotations.ts';
+import { annotation, finalizer, recordsFor } from './annotations.ts';
 import type { Facts } from './memory.ts';
-import { isAsWritten, noteOthers, noteRecords, noteWritten, recordsFor } from './records.ts';
+import { isAsWritten, noteOthers, noteRecords, noteWritten } from './records.ts';
 import type { ManagedObject } from './resource.ts';
 
 const parts = { [annotation.recordOf]: 'u', [annotation.account]: 'default', [annotation.appliedParts]: 'a,b' };

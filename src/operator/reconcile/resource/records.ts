@@ -1,4 +1,4 @@
-import { annotation, annotationOf, hasRecords, recordsOf, withoutRecords } from './annotations.ts';
+import { annotation, annotationOf, hasRecords, recordsOf } from './annotations.ts';
 import type { Facts } from './memory.ts';
 import type { ManagedObject } from './resource.ts';
 import { type Annotations, hasFinalizer } from './writer.ts';
@@ -52,11 +52,4 @@ export function isAsWritten(object: ManagedObject, records: Readonly<Record<stri
   const changed = [...names].filter((name) => annotationOf(object, name) !== records[name]);
   const isGivenUp = changed.length === 1 && annotationOf(object, annotation.createIntent) === undefined;
   return changed.length === 0 || (isGivenUp && changed[0] === annotation.createIntent);
-}
-
-/** What is to be written where somebody changed it. Which id it is to stand for anybody may write. */
-export function recordsFor(object: ManagedObject, known: Known['records']): Annotations {
-  const records = known ?? (hasRecords(object) ? recordsOf(object) : {});
-  const named = annotationOf(object, annotation.externalID) ?? records[annotation.externalID] ?? null;
-  return { ...withoutRecords(object), ...records, [annotation.externalID]: named };
 }

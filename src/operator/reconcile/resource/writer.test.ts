@@ -258,6 +258,26 @@ test('with its first record goes what a manifest that was copied brought along, 
   expect(Object.keys((taken[0] as ManagedObject).metadata.annotations ?? {})).not.toContain(annotation.externalID);
 });
 
+test.each<[string, Record<string, string>]>([
+  ['wiped them', {}],
+  ['took out whose they are', { [annotation.account]: 'default', [annotation.appliedParts]: 'a,b' }],
+  ['put those of another there', { [annotation.recordOf]: 'v', [annotation.createdID]: 'x' }],
+])('what must not be lost puts the other records back where somebody %s', async (_, left) => {
+  const known = { [annotation.account]: 'default', [annotation.appliedParts]: 'a,b', [annotation.recordOf]: 'u' };
+  const withRecords = (version: string, annotations: Record<string, string>) => {
+    const { metadata, ...rest } = widget(version, {});
+    return { ...rest, metadata: { ...metadata, annotations } };
+  };
+  const { writer } = serverOf(withRecords('2', { ...left, [annotation.externalID]: 'named' }));
+  const written = await writer.insist(withRecords('1', known), () => ({ [annotation.appliedParts]: 'a' }));
+  expect(written.metadata.annotations).toEqual({
+    ...known,
+    [annotation.appliedParts]: 'a',
+    [annotation.installation]: 'one',
+    [annotation.externalID]: 'named',
+  });
+});
+
 describe('records that Kubernetes takes no part of', () => {
   const records = { [annotation.createIntent]: 'x' };
   const object = widget('1', {});
@@ -287,15 +307,6 @@ describe('records that Kubernetes takes no part of', () => {
     ]);
     const { metadata: held } = await writerOf((patch) => patch).record(object, records);
     expect([held.finalizers, held.annotations]).toEqual([[finalizer], expect.objectContaining({ ...records, ...own })]);
-  });
-
-  test('whose it is stands beside what must not be lost, where somebody wiped that', async () => {
-    const own = { [annotation.installation]: 'one', [annotation.recordOf]: 'u' };
-    const written = (known: ManagedObject) => writerOf((patch) => patch, known).insist(known, () => records);
-    expect((await written(object)).metadata.annotations).toMatchObject({ ...records, ...own });
-    const others = { [annotation.recordOf]: 'u', [annotation.installation]: 'two' };
-    const kept = { ...object, metadata: { ...object.metadata, annotations: others } };
-    expect((await written(kept)).metadata.annotations).toMatchObject({ ...records, ...others });
   });
 
   test.each([

@@ -3,7 +3,15 @@ import { isConflict, isDenied, isForbidden, isNotFound } from '../../kube/errors
 import { keyOf, type ResourceType } from '../../kube/types.ts';
 import { installationOf, isRemoved, isSameInstallation, ownershipOf } from '../ownership/ownership.ts';
 import { BehindError, UnrecordedError } from '../status/outcome.ts';
-import { annotation, annotationOf, finalizer, hasRecords, recordsOf, withoutRecords } from './annotations.ts';
+import {
+  annotation,
+  annotationOf,
+  finalizer,
+  hasRecords,
+  recordsFor,
+  recordsOf,
+  withoutRecords,
+} from './annotations.ts';
 import { withoutForeign } from './bulk.ts';
 import { canonical, mergePatch } from './json.ts';
 import { isDeleting, isOlder, type ManagedObject } from './resource.ts';
@@ -120,13 +128,14 @@ export class ObjectWriter {
 
   /**
    * As `annotate`, of what must not be lost to somebody else's change of the same object. Where that wiped whose records they are,
-   * it is said anew: else nobody would go by what is written.
+   * they are put back as they were read: else nobody would go by what is written.
    */
   async insist(object: ManagedObject, annotations: (latest: ManagedObject) => Annotations): Promise<ManagedObject> {
+    const before = hasRecords(object) ? recordsOf(object) : {};
     let written: Annotations = {};
     const patch = (latest: ManagedObject) => {
       const records = annotations(latest);
-      written = hasRecords(latest) ? records : this.#signed(latest, records);
+      written = hasRecords(latest) ? records : this.#signed(latest, { ...recordsFor(latest, before), ...records });
       return { metadata: { annotations: written } };
     };
     return keeping(
