@@ -57,18 +57,19 @@ function parse() {
   });
   const { quick, json } = values;
   const usual = quick
-    ? { rounds: '1', count: '300', populations: '0,500', only: 'floor,operator' }
-    : { rounds: '5', count: '2000', populations: '0,10000', only: names.join() };
+    ? { rounds: '1', count: '300', populations: '0,500' }
+    : { rounds: '5', count: '2000', populations: '0,10000' };
   const given = { ...usual, ...values };
   return {
-    ...{ quick, json },
+    quick,
+    json,
     rounds: whole('--rounds', given.rounds, 0),
     count: whole('--count', given.count, 1),
     populations: given.populations
       .split(',')
       .filter(Boolean)
       .map((each) => whole('--populations', each, 0)),
-    only: known('--only', given.only, names) ?? names,
+    only: known('--only', values.only, names) ?? (quick ? ['floor', 'operator'] : names),
   };
 }
 

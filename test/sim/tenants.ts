@@ -3,7 +3,6 @@
  * addresses of another namespace, beside a third tenant that edits and makes something. Prints how long that takes alone
  * and beside them, in virtual time. Exit code 1 where it takes two seconds more.
  */
-
 import { runCommand } from '../support/command.ts';
 import { delaysOf, many, nobody } from './load/tenants.ts';
 

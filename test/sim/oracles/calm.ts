@@ -6,6 +6,7 @@ import { type KubeWrite, kubeModelOf } from './witness/kube-model.ts';
 import { told } from './witness/mutations.ts';
 import { domain, type Version } from './witness/resource.ts';
 import { ByKey, RollingCount } from './witness/rolling-count.ts';
+import { restoresOf } from './witness/troubled.ts';
 import { hour, type Witness } from './witness/witness.ts';
 
 /** What is refused is tried six times an hour. */
@@ -70,8 +71,8 @@ function isOfWar(world: Witness, { kind, namespace }: KubeWrite): boolean {
 }
 
 /** The secret of key marks may have gone with it: each resource is marked anew at the next check after that is known. */
-function wasRestored({ story }: Witness): boolean {
-  return story.acts.some((act) => act.do === 'trouble' && act.name === 'kube-restored');
+function wasRestored(world: Witness): boolean {
+  return restoresOf(world).length > 0;
 }
 
 function isOfMarkAlone(versions: readonly Version[]): boolean {

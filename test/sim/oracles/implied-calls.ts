@@ -20,6 +20,7 @@ import {
   type Resource,
   type Version,
 } from './witness/resource.ts';
+import { restoresOf } from './witness/troubled.ts';
 import type { Witness } from './witness/witness.ts';
 
 /** Every change of the cloud is asked for by a spec as it was when the call was sent, or a few seconds before. */
@@ -229,16 +230,11 @@ function wasWiped({ versions }: Resource, id: string): boolean {
 
 /** Kubernetes went back, for good, to a backup from before it was made: nothing says since that the resource had it. */
 function isForgottenByRestore(world: Witness, resource: Resource, { name: id, made }: Thing, now: number): boolean {
-  return world.story.acts.some((act) => {
-    if (act.do !== 'trouble' || act.name !== 'kube-restored' || act.at > made.at) return false;
-    const restoredAt = act.at + act.forMs;
-    if (restoredAt < made.at || restoredAt > now) return false;
+  const names = (version: Version) => externalIDOf(version) === id || createdIDOf(version) === id;
+  return restoresOf(world).some(({ from, to }) => {
+    if (from > made.at || made.at > to || to > now) return false;
     const { versions, statuses } = resource;
-    const names = (version: Version) => externalIDOf(version) === id || createdIDOf(version) === id;
-    return (
-      !versions.during(restoredAt, now).some(names) &&
-      statuses.during(restoredAt, now).every(({ fields }) => fields.id !== id)
-    );
+    return !versions.during(to, now).some(names) && statuses.during(to, now).every(({ fields }) => fields.id !== id);
   });
 }
 

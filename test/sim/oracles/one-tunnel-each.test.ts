@@ -41,11 +41,14 @@ function uidOf(namespace: string, name: string): string {
 }
 
 /** What an operator has on record before it starts a tunnel. */
+function recordText(name = 'web', { namespace = 'a', agent = 'agent-a', tunnel = 'web' } = {}) {
+  return JSON.stringify({ uid: uidOf(namespace, name), ...at(agent), name: tunnel });
+}
+
 async function recorded(name: string, { namespace = 'a', agent = 'agent-a', tunnel = 'web' } = {}) {
-  const text = JSON.stringify({ uid: uidOf(namespace, name), ...at(agent), name: tunnel });
   await world.write('AgentTunnel', name, {
     namespace,
-    annotations: { [record]: text },
+    annotations: { [record]: recordText(name, { namespace, agent, tunnel }) },
     finalizers: ['edge-operator.dev/external-resource'],
     by: operator,
   });
@@ -251,18 +254,23 @@ describe('what an operator started is left', () => {
     expect(await spoke()).toEqual([]);
   });
 
-  test.each<[string, readonly Act[], string[]]>([
-    ['goes on', [], [leak]],
-    ['is told to stop', [{ at: 4 * longMs, do: 'stop', installation: 'op' }], []],
-    ['is frozen', [{ at: 3 * longMs, do: 'freeze', installation: 'op', forMs: longMs }], []],
-  ])('where it loses its record, and who started it %s', async (_, acts, expected) => {
-    await begin({ acts: [{ at: 0, do: 'start', installation: 'op' }, ...acts] });
-    await world.pass(3 * longMs);
-    await started();
-    await world.write('AgentTunnel', 'web', { annotations: { [record]: null } });
-    await world.pass(2 * longMs);
-    await remove();
-    expect(await spoke()).toEqual(expected);
+  describe.each([
+    ['loses its record', () => null],
+    ['has an older record again', () => JSON.stringify({ ...JSON.parse(recordText()), startedAt: 'before' })],
+  ])('where it %s', (_, text) => {
+    test.each<[string, readonly Act[], string[]]>([
+      ['goes on', [], [leak]],
+      ['is told to stop', [{ at: 4 * longMs, do: 'stop', installation: 'op' }], []],
+      ['is frozen', [{ at: 3 * longMs, do: 'freeze', installation: 'op', forMs: longMs }], []],
+    ])('and who started it %s', async (__, acts, expected) => {
+      await begin({ acts: [{ at: 0, do: 'start', installation: 'op' }, ...acts] });
+      await world.pass(3 * longMs);
+      await started();
+      await world.write('AgentTunnel', 'web', { annotations: { [record]: text() } });
+      await world.pass(2 * longMs);
+      await remove();
+      expect(await spoke()).toEqual(expected);
+    });
   });
 
   test.each([

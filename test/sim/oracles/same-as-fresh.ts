@@ -1,14 +1,8 @@
 import { type Report, run } from '../core/run.ts';
 import type { Act, Manifest, Story } from '../core/story.ts';
+import { isDoubtful } from './verdicts/doubts.ts';
 import { type EndState, endStateOf } from './verdicts/end-state.ts';
-import {
-  isDoubtful,
-  isForged,
-  isLeftInTrouble,
-  isMadeElsewhere,
-  isRefusedByService,
-  pathsOf,
-} from './verdicts/excuses.ts';
+import { isForged, isLeftInTrouble, isMadeElsewhere, isRefusedByService, pathsOf } from './verdicts/excuses.ts';
 import { isOfAgents, servants } from './verdicts/look.ts';
 import { contested, namedBy } from './verdicts/strangers.ts';
 import { accountsOf } from './witness/accounts.ts';

@@ -31,7 +31,7 @@ export interface Names {
   readonly oracles: readonly string[];
 }
 
-const defaultSeeds = 100;
+const defaultSeeds = '100';
 
 export function parseFlags(args: readonly string[], names: Names): Flags {
   const { values } = parseArgs({
@@ -60,14 +60,10 @@ export function parseFlags(args: readonly string[], names: Names): Flags {
   if ((values.trace || values.verbose) && !one) throw new UsageError('--trace is of one story: give --seed or --story');
   if (one && values.seeds !== undefined)
     throw new UsageError('--seeds is for many: with --seed or --story there is one');
+  const seeds = values.seeds ?? (minutes === undefined ? defaultSeeds : undefined);
   const only = known('--only', values.only, [...names.troublesAndHabits, ...Object.keys(sets)]);
   return {
-    seeds:
-      values.seeds === undefined
-        ? minutes === undefined
-          ? defaultSeeds
-          : undefined
-        : whole('--seeds', values.seeds, 1),
+    seeds: seeds === undefined ? undefined : whole('--seeds', seeds, 1),
     from: whole('--from', values.from, 0),
     only: only && withoutSets(only),
     oracles: known('--oracles', values.oracles, names.oracles),

@@ -18,6 +18,7 @@ import {
   isPaused,
   isRetained,
   type Resource,
+  recordedAccountOf,
   type Status,
   type Version,
 } from '../witness/resource.ts';
@@ -230,10 +231,8 @@ function usedAnotherKey(world: Witness, resource: Resource, thing: Thing, versio
 
 /** With the account that its record names in place of that of its spec. */
 function asRecorded(version: Version): Version {
-  const account = version.annotations[`${domain}/account`];
-  if (account === undefined) return version;
-  const [, name] = account.split('/');
-  return { ...version, spec: { ...version.spec, accountRef: { name } } };
+  const accountRef = recordedAccountOf(version);
+  return accountRef === undefined ? version : { ...version, spec: { ...version.spec, accountRef } };
 }
 
 function isElsewhere(world: Witness, resource: Resource, { account }: Thing, version: Version): boolean {
@@ -415,7 +414,7 @@ function wasPartSetBack(world: Witness, { versions: { all } }: Resource, thing: 
   const version = all[at];
   if (version === undefined || all.slice(at).some((each) => saysApplied(each, part))) return false;
   // Where all is wiped the status tells.
-  if (version.annotations[`${domain}/account`] === undefined) return false;
+  if (recordedAccountOf(version) === undefined) return false;
   const begun = world.beginnings.filter((each) => each.at <= version.at && each.rotated !== true);
   const since = Math.max(...begun.map((each) => each.at));
   const isNew = all.every((each) => each.by === undefined || each.at < since || each.at > version.at);

@@ -141,3 +141,8 @@ export function isDrift({ edits }: Thing, installations: readonly InstallationHi
   if (last === undefined) return false;
   return last.at - last.sentAt > second || !installations.some(({ name }) => name === last.installation);
 }
+
+/** What it uses now, by each installation that serves it. */
+export function accessesOf(world: Witness, resource: Resource) {
+  return servants(world, resource).flatMap((each) => accountsOf(world).now(each, resource) ?? []);
+}

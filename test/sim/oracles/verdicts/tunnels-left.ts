@@ -3,7 +3,7 @@ import { agentModelOf, type TunnelStart } from '../witness/agent-model.ts';
 import { disturbancesOf } from '../witness/disturbances.ts';
 import { installationsOf } from '../witness/installations.ts';
 import { kubeModelOf } from '../witness/kube-model.ts';
-import { isForced, type Resource } from '../witness/resource.ts';
+import { domain, isForced, type Resource, type Version } from '../witness/resource.ts';
 import { wasTroubled } from '../witness/troubled.ts';
 import {
   addressOf,
@@ -71,19 +71,24 @@ function wasStartedTooLate(world: Witness, start: TunnelStart): boolean {
   return isOvertaken && history !== undefined && history.startsIn(sentAt, at + minute) > 0;
 }
 
-/** A person took its record from it since, as a manifest that replaces the whole of it does, and nobody was there to put it back. */
+/**
+ * A person took its record from it since, as a manifest that replaces the whole of it does, or set that back to an older one, and
+ * nobody was there to put it back.
+ */
 function wasForgotten(world: Witness, resource: Resource, start: TunnelStart): boolean {
   const { tunnel, sentAt } = start;
   const all = resource.versions.all;
   return all.some((version, index) => {
     const before = all[index - 1];
     if (version.by !== undefined || before === undefined || version.at < sentAt) return false;
-    const isWiped = tunnelRecorded(resource, version) === undefined;
-    if (!isWiped || !isSameTunnel(tunnelRecorded(resource, before), tunnel)) return false;
+    const isOther = recordIn(version) !== recordIn(before);
+    if (!isOther || !isSameTunnel(tunnelRecorded(resource, before), tunnel)) return false;
     const writtenAt = all.slice(index).find(({ by }) => by !== undefined)?.at ?? resource.goneAt;
     return !isServed(world, start, version.at, writtenAt);
   });
 }
+
+const recordIn = ({ annotations }: Version) => annotations[`${domain}/started-tunnel`];
 
 /** So long a process that did not write a record itself takes what it reads for what another one wrote. */
 const knownWithinMs = 6 * minute;

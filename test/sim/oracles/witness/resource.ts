@@ -146,6 +146,18 @@ export const isObserved = ({ spec }: Version): boolean => spec.managementPolicy 
 export const isRetained = ({ spec }: Version): boolean =>
   spec.deletionPolicy === 'Retain' || spec.managementPolicy === 'Observe';
 /** Of a create that nobody recorded. */
+/** The version that brought the mark of its open create. */
+export function markedVersionOf({ version, versions }: Resource): Version | undefined {
+  const markIn = ({ annotations }: Version) => annotations[`${domain}/create-intent`];
+  return isMarked(version) ? versions.all.find((each) => markIn(each) === markIn(version)) : undefined;
+}
+
+/** The account that its record names; a name of undefined is the default one. */
+export function recordedAccountOf({ annotations }: Version): { readonly name: string | undefined } | undefined {
+  const account = annotations[`${domain}/account`];
+  return account === undefined ? undefined : { name: account.split('/')[1] };
+}
+
 export const isMarked = ({ annotations }: Version): boolean => annotations[`${domain}/create-intent`] !== undefined;
 export const externalIDOf = ({ annotations }: Version): string | undefined =>
   annotations[annotationNames.externalID] || undefined;

@@ -19,3 +19,12 @@ export function wasTroubled(
     return Object.entries(wanted).every(([option, value]) => act.with?.[option] === value);
   });
 }
+
+/** Of each backup, when it was made, and when Kubernetes goes back to it. */
+export function restoresOf({
+  story,
+}: Pick<Witness, 'story'>): readonly { readonly from: number; readonly to: number }[] {
+  return story.acts.flatMap((act) =>
+    act.do === 'trouble' && act.name === 'kube-restored' ? [{ from: act.at, to: act.at + act.forMs }] : [],
+  );
+}

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { type Act, secondKey } from '../../core/story.ts';
+import type { World } from '../../core/world.ts';
 import { isTo, reservedAddr, tell, testInTurn, trouble } from '../small-world.fixture.ts';
 
 testInTurn([
@@ -67,4 +68,20 @@ test('a clock that jumped is what the operator writes down, until it is set righ
   const [skew] = rest;
   expect(written).toEqual([0, skew, skew, skew, 0, 0, 0]);
   expect([before, skew]).not.toEqual([0, 0]);
+});
+
+test('who is to begin anew is set up as before for as long as he does not end, also with another key in his file', async () => {
+  const acts: Act[] = [
+    { at: 5_000, do: 'freeze', installation: 'op', forMs: 20_000 },
+    trouble('wrong-address', 8_000, 30_000, { installation: 'op' }),
+    trouble('rotated-key', 10_000, 30_000, { installation: 'op' }),
+  ];
+  const worlds: World[] = [];
+  await tell(acts, {}, (world) => worlds.push(world));
+  const begun = worlds[0]?.beginnings.map(({ rotated = false, settings: { apiUrl } }) => [rotated, apiUrl]);
+  expect(begun?.slice(0, 3)).toEqual([
+    [false, 'http://cloud.sim'],
+    [true, 'http://cloud.sim'],
+    [false, 'http://other-cloud.sim'],
+  ]);
 });

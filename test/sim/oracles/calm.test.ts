@@ -1,0 +1,57 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { calm } from './calm.ts';
+import { FakeWorld, madeBotUser, operator } from './witness/witness.fixture.ts';
+
+const policyPath = '/edges/tls/edgtls_a/traffic_policy';
+
+let world: FakeWorld;
+let judge: ReturnType<FakeWorld['judge']>;
+
+describe('calm', () => {
+  beforeEach(async () => {
+    world = new FakeWorld();
+    judge = world.judge(calm);
+    await madeBotUser(world);
+    await judge.atRest?.();
+  });
+
+  test('reads, Leases, people, and what is refused now and then', async () => {
+    await world.call({ method: 'GET', path: '/bot_users' });
+    await world.lease('first', operator);
+    await world.write('BotUser', 'bot', { spec: { name: 'x' } });
+    await world.make('bot_users', { name: 'y' }, { by: 'person' });
+    for (let n = 0; n < 12; n += 1) {
+      await world.call({ method: 'PUT', path: policyPath, body: { enabled: true }, status: 400 });
+      await world.pass(600_000);
+    }
+    expect(world.said).toEqual([]);
+  });
+
+  test('a write', async () => {
+    await world.write('BotUser', 'bot', { annotations: { x: 'y' }, by: operator });
+    expect(world.said).toEqual(['calm: op-0.0 writes BotUser a/bot']);
+  });
+
+  test.each([
+    ['once', 1, []],
+    ['again', 2, ['calm: op-0.0 writes BotUser a/bot']],
+  ])('a new mark of a key %s after a restore', async (_, times, said) => {
+    world = new FakeWorld({ acts: [{ at: 0, do: 'trouble', name: 'kube-restored', forMs: 1_000 }] });
+    judge = world.judge(calm);
+    await madeBotUser(world);
+    await judge.atRest?.();
+    for (let n = 0; n < times; n += 1)
+      await world.write('BotUser', 'bot', { annotations: { 'edge-operator.dev/key-mark': `m-${n}` }, by: operator });
+    expect(world.said).toEqual(said);
+  });
+
+  test('a change', async () => {
+    await world.make('bot_users', { name: 'y' });
+    expect(world.said).toEqual(['calm: POST /bot_users by op-0.0 (201)']);
+  });
+
+  test('what is refused all the time', async () => {
+    for (let n = 0; n < 8; n += 1) await world.call({ method: 'PUT', path: policyPath, body: {}, status: 400 });
+    expect(world.said).toEqual([`calm: PUT ${policyPath} by op-0.0 (400)`]);
+  });
+});
