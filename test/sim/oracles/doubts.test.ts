@@ -199,6 +199,24 @@ describe('Unreachable, of a create that nobody knows the end of', () => {
     expect(await spoke()).toEqual(said);
   });
 
+  test('is true with another one, whatever date the mark was given since', async () => {
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    await world.write('BotUser', 'bot', { annotations: begun('default'), by: operator });
+    await rotate();
+    await world.pass(120_000);
+    const redated = { 'edge-operator.dev/create-intent': '{"at":"2030-01-01T00:02:00Z","clock":"own"}' };
+    await world.write('BotUser', 'bot', { annotations: redated, by: 'op-0.1' });
+    await say('BotUser', 'bot', 'Unreachable', 'Reconciling');
+    expect(await spoke()).toEqual([]);
+  });
+
+  test('is true where another installation sent it', async () => {
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    await world.write('BotUser', 'bot', { annotations: begun('default'), by: 'other-0.0' });
+    await say('BotUser', 'bot', 'Unreachable', 'Reconciling');
+    expect(await spoke()).toEqual([]);
+  });
+
   test.each([
     [60_000, []],
     [600_000, [unreachable]],

@@ -6,10 +6,10 @@ import type { AccountID } from '../witness/keys.ts';
 import { kubeModelOf } from '../witness/kube-model.ts';
 import { ownershipOf } from '../witness/ownership.ts';
 import {
+  begunVersionOf,
   domain,
   isMarked,
   isOfSameManager,
-  markedVersionOf,
   type Resource,
   recordedAccountOf,
 } from '../witness/resource.ts';
@@ -36,7 +36,7 @@ export function isDoubtful(world: Witness, resource: Resource): boolean {
  * the same account.
  */
 function isBegunWithAnotherKey(world: Witness, resource: Resource): boolean {
-  const written = markedVersionOf(resource);
+  const written = begunVersionOf(resource);
   const collection = impliedObject(resource.kind, resource.version.spec)?.collection;
   if (written === undefined || collection === undefined) return false;
   // Who sent it may not have known yet of the last key then.
@@ -46,9 +46,10 @@ function isBegunWithAnotherKey(world: Witness, resource: Resource): boolean {
       .during(each, resource, [written], sent)
       .map(({ key }) => key),
   );
-  // The Lease may be another one, whose uid is the secret of key marks.
+  // The Lease may be another one, whose uid is the secret of key marks, and that of another installation is.
   const { now } = world.scheduler;
-  const isOfAnotherSecret = restoresOf(world).some(({ to }) => written.at <= to && to <= now);
+  const isAnothers = installationOf(written.by ?? '') !== installationOf(resource.status?.by ?? '');
+  const isOfAnotherSecret = isAnothers || restoresOf(world).some(({ to }) => written.at <= to && to <= now);
   return begunAt(world, resource).some(({ account, key }) => {
     if (account === undefined || (keys.every((each) => each === key) && !isOfAnotherSecret)) return false;
     if (processesSince(world, written.at) > 1) return true;

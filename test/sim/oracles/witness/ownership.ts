@@ -88,7 +88,7 @@ export class Ownership {
     if (naming?.by !== undefined) return false;
     const maker = this.makerOf(thing);
     const isClaimed = maker !== undefined && maker !== resource && this.#claims(maker, span);
-    if (isClaimed && !hasLost(maker, thing.name, span[1], installation.name)) return false;
+    if (isClaimed && !this.#hasLost(maker, thing.name, span[1], installation.name)) return false;
     // What it had may have gone since; but what it is removed with is not what it is told to take besides.
     const isFreed = isManaged || versions.at(-1)?.deleting === false;
     const toldAt = naming?.at ?? span[0];
@@ -181,6 +181,23 @@ export class Ownership {
     return !wasTroubled(this.#world, 'kube-restored', made.at) || idsNamedBy(resource).includes(name);
   }
 
+  /**
+   * A person took the id from its annotations, or another installation that found it gone, or this one, which was shown an empty
+   * account, and the status does not tell of it: nothing says any more that it made it.
+   */
+  #hasLost({ versions, statuses }: Resource, id: string, now: number, installation: string): boolean {
+    const isNamedIn = (version: Version) => Object.values(version.annotations).includes(id);
+    const status = statuses.at(now)?.fields;
+    const current = versions.at(now);
+    if (status?.id === id || fieldsOf(status?.ownership).id === id || (current && isNamedIn(current))) return false;
+    const last = versions.all.findLast((version, index) => {
+      const before = versions.all[index - 1];
+      return before !== undefined && isNamedIn(before) && !isNamedIn(version);
+    });
+    if (last?.by === undefined) return last !== undefined;
+    return installationOf(last.by) !== installation || wasTroubled(this.#world, 'empty-account', last.at);
+  }
+
   #see({ at, by, resource }: KubeWrite): void {
     if (resource === undefined || !(resource.kind in implied)) return;
     for (const id of idsNamedBy(resource)) {
@@ -195,22 +212,6 @@ export class Ownership {
       this.#made.set(resource, [...this.madeFor(resource), thing]);
     }
   }
-}
-
-/**
- * A person took the id from its annotations, or another installation that found it gone, and the status does not tell of it: nothing
- * says any more that it made it.
- */
-function hasLost({ versions, statuses }: Resource, id: string, now: number, installation: string): boolean {
-  const isNamedIn = (version: Version) => Object.values(version.annotations).includes(id);
-  const status = statuses.at(now)?.fields;
-  const current = versions.at(now);
-  if (status?.id === id || fieldsOf(status?.ownership).id === id || (current && isNamedIn(current))) return false;
-  const last = versions.all.findLast((version, index) => {
-    const before = versions.all[index - 1];
-    return before !== undefined && isNamedIn(before) && !isNamedIn(version);
-  });
-  return last !== undefined && (last.by === undefined || installationOf(last.by) !== installation);
 }
 
 export const ownershipOf = perWorld((world) => new Ownership(world));

@@ -145,11 +145,18 @@ export const isForced = ({ annotations }: Version): boolean => annotations[annot
 export const isObserved = ({ spec }: Version): boolean => spec.managementPolicy === 'Observe';
 export const isRetained = ({ spec }: Version): boolean =>
   spec.deletionPolicy === 'Retain' || spec.managementPolicy === 'Observe';
-/** Of a create that nobody recorded. */
-/** The version that brought the mark of its open create. */
+/** The version that brought the mark of its open create, as it is. */
 export function markedVersionOf({ version, versions }: Resource): Version | undefined {
   const markIn = ({ annotations }: Version) => annotations[`${domain}/create-intent`];
   return isMarked(version) ? versions.all.find((each) => markIn(each) === markIn(version)) : undefined;
+}
+
+/** The version with which its open create was begun, whatever date its mark was given since: with the same key. */
+export function begunVersionOf({ version, versions }: Resource): Version | undefined {
+  if (!isMarked(version)) return undefined;
+  const keyIn = ({ annotations }: Version) => annotations[`${domain}/key-mark`];
+  const isSame = (each: Version) => isMarked(each) && keyIn(each) === keyIn(version);
+  return versions.all[versions.all.findLastIndex((each) => !isSame(each)) + 1];
 }
 
 /** The account that its record names; a name of undefined is the default one. */
