@@ -199,15 +199,22 @@ describe('Unreachable, of a create that nobody knows the end of', () => {
     expect(await spoke()).toEqual(said);
   });
 
-  test('is true with another one, whatever date the mark was given since', async () => {
+  const mark = 'edge-operator.dev/create-intent';
+  const later = '{"at":"2030-01-01T00:02:00Z","clock":"own"}';
+  test.each<[string, readonly string[], readonly (string | null)[]]>([
+    ['is true with another one, whatever date the mark was given since', [], [later]],
+    ['is true with another one where a person set the mark back', [], [null, begun('default')[mark]]],
+    ['is not true where another was begun since', [unreachable], [null, later]],
+  ])('%s', async (_, said, marks) => {
     await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
     await world.write('BotUser', 'bot', { annotations: begun('default'), by: operator });
     await rotate();
-    await world.pass(120_000);
-    const redated = { 'edge-operator.dev/create-intent': '{"at":"2030-01-01T00:02:00Z","clock":"own"}' };
-    await world.write('BotUser', 'bot', { annotations: redated, by: 'op-0.1' });
+    for (const each of marks) {
+      await world.pass(120_000);
+      await world.write('BotUser', 'bot', { annotations: { [mark]: each }, by: 'op-0.1' });
+    }
     await say('BotUser', 'bot', 'Unreachable', 'Reconciling');
-    expect(await spoke()).toEqual([]);
+    expect(await spoke()).toEqual(said);
   });
 
   test('is true where another installation sent it', async () => {

@@ -118,6 +118,27 @@ describe('objects', () => {
     expect(spoke()).toEqual([]);
   });
 
+  test.each([
+    ['where its account was shown as empty', [mainKey], 0],
+    ['where another account was', ['b-key'], 1],
+    ['where none was', [], 1],
+  ])('that an operator lets go of are a person’s to name %s', async (_, emptied, times) => {
+    const acts = emptied.map((key) => ({
+      ...{ at: 0, do: 'trouble' as const, name: 'empty-account', forMs: 60_000 },
+      with: { key, probability: 1 },
+    }));
+    world = new FakeWorld({ cloud, acts });
+    world.judge(nothingStolen);
+    const id = await madeBotUser(world);
+    const forgotten = { [externalID]: null, 'edge-operator.dev/created-id': null };
+    await world.write('BotUser', 'bot', { annotations: forgotten, status: available(1), by: operator });
+    await account('a', 'acct', 'also-main');
+    const spec = { name: 'other', accountRef: { name: 'acct' } };
+    await world.write('BotUser', 'other', { spec, annotations: { [externalID]: id } });
+    await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name: 'other' }, key: 'also-main' });
+    expect(spoke()).toHaveLength(times);
+  });
+
   test('of another namespace are not reached by a forged annotation (O1)', async () => {
     await account('victim', 'acct', 'b-key');
     const id = await madeBotUser(world, 'victims', {

@@ -1,10 +1,10 @@
-import { type Act, mainKey } from '../../core/story.ts';
+import type { Act } from '../../core/story.ts';
 import { accountNameOf } from '../witness/accounts.ts';
-import { cloudModelOf, type Thing } from '../witness/cloud-model.ts';
+import type { Thing } from '../witness/cloud-model.ts';
 import { kubeModelOf } from '../witness/kube-model.ts';
 import { kindsOfCollection, ownershipOf } from '../witness/ownership.ts';
 import { domain, isOfSameManager, type Resource } from '../witness/resource.ts';
-import { wasTroubled } from '../witness/troubled.ts';
+import { emptiedBy, wasTroubled } from '../witness/troubled.ts';
 import { minute, type Witness } from '../witness/witness.ts';
 import { areStrangers } from './strangers.ts';
 
@@ -50,13 +50,8 @@ export function wasModuleDenied(world: Witness, thing: Thing, letGoAt: number): 
 
 /** What denied it then: its account, or a gateway in the words of the service, while lists did not show it yet. */
 export function denial(world: Witness, thing: Thing, at: number): Act | undefined {
-  const { keys } = cloudModelOf(world);
   const { acts } = world.story;
-  const byAccount = acts.find((act) => {
-    if (act.do !== 'trouble' || act.name !== 'empty-account') return false;
-    const { key = mainKey } = act.with ?? {};
-    return keys.accountOf('cloud', String(key)) === thing.account && lasts(act, at);
-  });
+  const byAccount = emptiedBy(world, thing.account, at);
   if (byAccount !== undefined) return byAccount;
   const isUnlisted = acts.some(
     (act) =>

@@ -48,7 +48,8 @@ function isBegunWithAnotherKey(world: Witness, resource: Resource): boolean {
   );
   // The Lease may be another one, whose uid is the secret of key marks, and that of another installation is.
   const { now } = world.scheduler;
-  const isAnothers = installationOf(written.by ?? '') !== installationOf(resource.status?.by ?? '');
+  const [sender, speaker] = [written.by, resource.status?.by].map((by) => installationOf(by ?? ''));
+  const isAnothers = sender !== undefined && speaker !== undefined && sender !== speaker;
   const isOfAnotherSecret = isAnothers || restoresOf(world).some(({ to }) => written.at <= to && to <= now);
   return begunAt(world, resource).some(({ account, key }) => {
     if (account === undefined || (keys.every((each) => each === key) && !isOfAnotherSecret)) return false;

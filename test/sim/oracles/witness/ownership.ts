@@ -6,7 +6,7 @@ import type { InstallationHistory } from './installations.ts';
 import { fieldsOf, textOf } from './json.ts';
 import { type KubeModel, type KubeWrite, kubeModelOf } from './kube-model.ts';
 import { domain, externalIDOf, isMarked, isObserved, type Kind, type Resource, type Version } from './resource.ts';
-import { wasTroubled } from './troubled.ts';
+import { emptiedBy, wasTroubled } from './troubled.ts';
 import { installationOf } from './who.ts';
 import { perWorld, type Span, type Witness } from './witness.ts';
 
@@ -88,7 +88,7 @@ export class Ownership {
     if (naming?.by !== undefined) return false;
     const maker = this.makerOf(thing);
     const isClaimed = maker !== undefined && maker !== resource && this.#claims(maker, span);
-    if (isClaimed && !this.#hasLost(maker, thing.name, span[1], installation.name)) return false;
+    if (isClaimed && !hasLost(this.#world, maker, thing, span[1], installation.name)) return false;
     // What it had may have gone since; but what it is removed with is not what it is told to take besides.
     const isFreed = isManaged || versions.at(-1)?.deleting === false;
     const toldAt = naming?.at ?? span[0];
@@ -181,23 +181,6 @@ export class Ownership {
     return !wasTroubled(this.#world, 'kube-restored', made.at) || idsNamedBy(resource).includes(name);
   }
 
-  /**
-   * A person took the id from its annotations, or another installation that found it gone, or this one, which was shown an empty
-   * account, and the status does not tell of it: nothing says any more that it made it.
-   */
-  #hasLost({ versions, statuses }: Resource, id: string, now: number, installation: string): boolean {
-    const isNamedIn = (version: Version) => Object.values(version.annotations).includes(id);
-    const status = statuses.at(now)?.fields;
-    const current = versions.at(now);
-    if (status?.id === id || fieldsOf(status?.ownership).id === id || (current && isNamedIn(current))) return false;
-    const last = versions.all.findLast((version, index) => {
-      const before = versions.all[index - 1];
-      return before !== undefined && isNamedIn(before) && !isNamedIn(version);
-    });
-    if (last?.by === undefined) return last !== undefined;
-    return installationOf(last.by) !== installation || wasTroubled(this.#world, 'empty-account', last.at);
-  }
-
   #see({ at, by, resource }: KubeWrite): void {
     if (resource === undefined || !(resource.kind in implied)) return;
     for (const id of idsNamedBy(resource)) {
@@ -212,6 +195,29 @@ export class Ownership {
       this.#made.set(resource, [...this.madeFor(resource), thing]);
     }
   }
+}
+
+/**
+ * A person took the id from its annotations, or another installation that found it gone, or this one, to which its account was
+ * shown as empty, and the status does not tell of it: nothing says any more that it made it.
+ */
+function hasLost(
+  world: Witness,
+  { versions, statuses }: Resource,
+  { name: id, account }: Thing,
+  now: number,
+  installation: string,
+): boolean {
+  const isNamedIn = (version: Version) => Object.values(version.annotations).includes(id);
+  const status = statuses.at(now)?.fields;
+  const current = versions.at(now);
+  if (status?.id === id || fieldsOf(status?.ownership).id === id || (current && isNamedIn(current))) return false;
+  const last = versions.all.findLast((version, index) => {
+    const before = versions.all[index - 1];
+    return before !== undefined && isNamedIn(before) && !isNamedIn(version);
+  });
+  if (last?.by === undefined) return last !== undefined;
+  return installationOf(last.by) !== installation || emptiedBy(world, account, last.at) !== undefined;
 }
 
 export const ownershipOf = perWorld((world) => new Ownership(world));

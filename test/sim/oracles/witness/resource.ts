@@ -147,17 +147,20 @@ export const isRetained = ({ spec }: Version): boolean =>
   spec.deletionPolicy === 'Retain' || spec.managementPolicy === 'Observe';
 /** The version that brought the mark of its open create, as it is. */
 export function markedVersionOf({ version, versions }: Resource): Version | undefined {
-  const markIn = ({ annotations }: Version) => annotations[`${domain}/create-intent`];
   return isMarked(version) ? versions.all.find((each) => markIn(each) === markIn(version)) : undefined;
 }
 
 /** The version with which its open create was begun, whatever date its mark was given since: with the same key. */
-export function begunVersionOf({ version, versions }: Resource): Version | undefined {
+export function begunVersionOf({ version, versions: { all } }: Resource): Version | undefined {
   if (!isMarked(version)) return undefined;
   const keyIn = ({ annotations }: Version) => annotations[`${domain}/key-mark`];
   const isSame = (each: Version) => isMarked(each) && keyIn(each) === keyIn(version);
-  return versions.all[versions.all.findLastIndex((each) => !isSame(each)) + 1];
+  const first = all[all.findLastIndex((each) => !isSame(each)) + 1];
+  // Records that a person sets back are of the create that they were of.
+  return first && all.find((each) => markIn(each) === markIn(first));
 }
+
+const markIn = ({ annotations }: Version) => annotations[`${domain}/create-intent`];
 
 /** The account that its record names; a name of undefined is the default one. */
 export function recordedAccountOf({ annotations }: Version): { readonly name: string | undefined } | undefined {
@@ -165,7 +168,7 @@ export function recordedAccountOf({ annotations }: Version): { readonly name: st
   return account === undefined ? undefined : { name: account.split('/')[1] };
 }
 
-export const isMarked = ({ annotations }: Version): boolean => annotations[`${domain}/create-intent`] !== undefined;
+export const isMarked = (version: Version): boolean => markIn(version) !== undefined;
 export const externalIDOf = ({ annotations }: Version): string | undefined =>
   annotations[annotationNames.externalID] || undefined;
 

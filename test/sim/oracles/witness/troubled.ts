@@ -1,4 +1,6 @@
-import type { Witness } from './witness.ts';
+import { type Act, mainKey } from '../../core/story.ts';
+import { cloudModelOf } from './cloud-model.ts';
+import { minute, type Witness } from './witness.ts';
 
 export interface Wanted {
   /** Of its options; what is not named here may be anything. */
@@ -17,6 +19,16 @@ export function wasTroubled(
   return story.acts.some((act) => {
     if (act.do !== 'trouble' || act.name !== name || act.at > at || at > act.at + act.forMs + afterMs) return false;
     return Object.entries(wanted).every(([option, value]) => act.with?.[option] === value);
+  });
+}
+
+/** What showed that account of the cloud as empty then: what was concluded of it is done within a minute. */
+export function emptiedBy(world: Witness, account: string | undefined, at: number): Act | undefined {
+  const { keys } = cloudModelOf(world);
+  return world.story.acts.find((act) => {
+    if (act.do !== 'trouble' || act.name !== 'empty-account') return false;
+    const { key = mainKey } = act.with ?? {};
+    return keys.accountOf('cloud', String(key)) === account && act.at <= at && at <= act.at + act.forMs + minute;
   });
 }
 
