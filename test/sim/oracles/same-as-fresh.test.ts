@@ -113,6 +113,17 @@ describe('a field of a module that the spec leaves out', () => {
     expect(await spoke()).toEqual([]);
   });
 
+  test('may be what another had left there before it named the module', async () => {
+    await world.write('HttpsRouteModules', 'route', { spec: { ...own, compression: {} } });
+    await world.pass(1_000);
+    await world.write('HttpsRouteModules', 'other', { spec: { ...own, ...restricted } });
+    await put({ ip_policy_ids: ids }, { answer: shown });
+    await world.pass(1_000);
+    await world.write('HttpsRouteModules', 'other', { deleting: true });
+    await leavesOut();
+    expect(await spoke()).toEqual([]);
+  });
+
   test('may be what a person chose there', async () => {
     await leavesOut();
     await put({ ip_policy_ids: ids }, { answer: shown, by: 'people' });

@@ -42,10 +42,7 @@ export function sameAsFresh(world: Witness, report: Report) {
   const written = writtenByOperators(world);
   return {
     atRest: async () => {
-      const ofStrangers = contested(world);
-      const resources = [...kubeModelOf(world).live.values()].filter(
-        (each) => isComparable(world, each) && !namedBy(each).some((name) => ofStrangers.has(name)),
-      );
+      const resources = uncontested(world).filter((each) => isComparable(world, each));
       if (resources.length === 0 || kubeModelOf(world).live.size > mostResources) return;
       const fresh = await endOfFresh(freshStory(world, written), resources);
       for (const resource of resources) {
@@ -55,6 +52,12 @@ export function sameAsFresh(world: Witness, report: Report) {
       }
     },
   };
+}
+
+/** Those that could be kept apart from all others, in that world. */
+function uncontested(world: Witness): readonly Resource[] {
+  const ofStrangers = contested(world);
+  return [...kubeModelOf(world).live.values()].filter((each) => !namedBy(each).some((name) => ofStrangers.has(name)));
 }
 
 /** ConfigMaps of mirrors are no wish of anybody's. */
@@ -130,14 +133,13 @@ function isFields(value: unknown): value is Fields {
 
 async function endOfFresh(story: Story, resources: readonly Resource[]): Promise<ReadonlyMap<string, EndState>> {
   const ends = new Map<string, EndState>();
+  const keys = new Set(resources.map(keyOf));
   const capture = (world: Witness) => {
     mutationsOf(world);
     return {
       atRest: () => {
-        for (const { kind, namespace, name } of resources) {
-          const found = kubeModelOf(world).get(kind, namespace, name);
-          if (found !== undefined) ends.set(keyOf(found), endStateOf(world, found));
-        }
+        for (const each of uncontested(world))
+          if (keys.has(keyOf(each))) ends.set(keyOf(each), endStateOf(world, each));
       },
     };
   };

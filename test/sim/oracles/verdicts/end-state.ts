@@ -5,7 +5,7 @@ import { impliedModules, impliedObject } from '../witness/implied.ts';
 import { installationsOf } from '../witness/installations.ts';
 import { type Fields, textOf } from '../witness/json.ts';
 import { kubeModelOf } from '../witness/kube-model.ts';
-import { moduleOwnershipOf } from '../witness/module-ownership.ts';
+import { moduleOwnershipOf, names, partOf } from '../witness/module-ownership.ts';
 import type { Resource, Status, Version } from '../witness/resource.ts';
 import { wasTroubled } from '../witness/troubled.ts';
 import { installationOf } from '../witness/who.ts';
@@ -52,7 +52,7 @@ function contentOf(world: Witness, resource: Resource): Fields {
 
 /**
  * With what the spec leaves out, where the operator alone put it: the service has chosen that then, and nobody else. What a person
- * changed, or what was there before the resource was, keeps that: only what a spec sets is compared. So does what was asked for after the backup
+ * changed, or what was there before the resource named it, keeps that: only what a spec sets is compared. So does what was asked for after the backup
  * from which Kubernetes was restored: nobody remembers it.
  */
 function moduleContent(
@@ -65,7 +65,9 @@ function moduleContent(
   const last = module?.edits.at(-1);
   if (module === undefined || content === undefined || last?.installation === undefined)
     return shown(content, expectation);
-  const isOlder = module.edits.some((edit) => edit.installation === undefined || edit.sentAt < resource.createdAt);
+  const part = partOf(resource, module.name) ?? '';
+  const namedAt = resource.versions.all.find((version) => names(version, part))?.at ?? resource.createdAt;
+  const isOlder = module.edits.some((edit) => edit.installation === undefined || edit.sentAt < namedAt);
   const isLeft =
     moduleOwnershipOf(world).wasPutWithWrongKey(module, resource) ||
     wasChangedElsewhere(world, module, resource) ||

@@ -20,7 +20,7 @@ export function areStrangers(world: Witness, one: Resource, other: Resource, at 
 
 /**
  * Nobody could keep them apart: they are strangers, or whoever manages the one took what the other has and he cannot
- * see, by its id, or as the younger one by its path. Who sees both leaves the other what it made, and cannot keep the one from it.
+ * see, by its id, or as no older one by its path. Who sees both leaves the other what it made, and cannot keep the one from it.
  */
 export function areBeyondHelp(world: Witness, one: Resource, other: Resource): boolean {
   return areStrangers(world, one, other) || tookBlindly(world, one, other) || tookBlindly(world, other, one);
@@ -29,7 +29,7 @@ export function areBeyondHelp(world: Witness, one: Resource, other: Resource): b
 function tookBlindly(world: Witness, one: Resource, other: Resource): boolean {
   const manager = accountsOf(world).installations.get(installationOf(one.status?.by ?? '') ?? '');
   const { how } = fieldsOf(one.status?.fields.ownership);
-  const wasTaken = how === 'Imported' || (how === 'Applied' && one.createdAt > other.createdAt);
+  const wasTaken = how === 'Imported' || (how === 'Applied' && one.createdAt >= other.createdAt);
   return wasTaken && manager?.serves(other, world.scheduler.now) === false;
 }
 
