@@ -60,10 +60,10 @@ test('speaks of what does not go', async () => {
 });
 
 /** By our own clock, so far ahead. */
-const markCreate = (aheadMs: number) => {
+const markCreate = (aheadMs: number, name = 'bot') => {
   const intent = { at: new Date(epochMs + world.scheduler.now + aheadMs).toISOString(), clock: 'own' };
   const annotations = { 'edge-operator.dev/create-intent': JSON.stringify(intent) };
-  return world.write('BotUser', 'bot', { annotations, by: operator });
+  return world.write('BotUser', name, { annotations, by: operator });
 };
 
 test('speaks of a single candidate for a create that our own clock marked, and was right', async () => {
@@ -72,6 +72,26 @@ test('speaks of a single candidate for a create that our own clock marked, and w
   await world.make('bot_users', { name: 'bot' });
   await say('BotUser', 'bot', 'AmbiguousCreate');
   expect(await spoke()).toHaveLength(1);
+});
+
+test.each([
+  ['is silent where another installation has one', 'two', 'bot', []],
+  ['speaks where its own one has one', 'op', 'bot', [expect.stringContaining('AmbiguousCreate')]],
+  ['speaks where that is of other content', 'two', 'other', [expect.stringContaining('AmbiguousCreate')]],
+])('AmbiguousCreate of one candidate for two creates: %s', async (_what, by, name, said) => {
+  const begin = async (of: string, asked: string, installation: string) => {
+    const annotations = { 'edge-operator.dev/installation': `edge-operator-${installation}-0123abcd` };
+    await world.write('BotUser', of, { spec: { name: asked } });
+    await world.write('BotUser', of, { annotations, by: operator });
+  };
+  await begin('bot', 'bot', 'op');
+  await markCreate(0);
+  await begin('rival', name, by);
+  await markCreate(0, 'rival');
+  await world.make('bot_users', { name: 'bot' });
+  await say('BotUser', 'bot', 'AmbiguousCreate');
+  await say('BotUser', 'rival', 'Unreachable', 'Reconciling');
+  expect((await spoke()).filter((line) => line.startsWith('BotUser a/bot '))).toEqual(said);
 });
 
 test.each<[string, string, () => Promise<unknown>]>([

@@ -14,7 +14,9 @@ import {
   annotationNames,
   domain,
   externalIDOf,
+  isMarked,
   isObserved,
+  isOfSameManager,
   isPaused,
   managerOf,
   markedVersionOf,
@@ -58,7 +60,10 @@ const excuses: Readonly<Record<string, Excuse>> = {
     accessesOf(world, resource).some(({ service }) => !isService(service)) ||
     isDoubtful(world, resource) ||
     isForged(resource),
-  AmbiguousCreate: (world, resource) => isUnsure(unclaimedTwins(world, resource), markOf(world, resource)),
+  AmbiguousCreate: (world, resource) => {
+    const twins = unclaimedTwins(world, resource);
+    return isUnsure(twins, markOf(world, resource)) || twins.some((each) => mayBeAnothers(world, resource, each));
+  },
   Deleting: (world, resource) => resource.kind === 'CloudAccount' && usersOf(world, resource).length > 0,
 };
 
@@ -351,6 +356,17 @@ function isUnsure(twins: readonly Thing[], mark: Mark | undefined): boolean {
   const { showed, shows, at } = mark;
   const since = Math.max(at, showed - skewMs, shows - skewMs);
   return Math.abs(showed - at) > 60_000 || twins.some(({ made }) => made.at < since);
+}
+
+/** Another installation, whose account may be the same, has an open create of its content: each asks a person whose it is. */
+function mayBeAnothers(world: Witness, resource: Resource, { made }: Thing): boolean {
+  return [...kubeModelOf(world).live.values()].some((other) => {
+    const create = impliedObject(other.kind, other.version.spec)?.create;
+    if (other.kind !== resource.kind || create === undefined || !isMarked(other.version)) return false;
+    return (
+      !isOfSameManager(resource, other) && strange(made.body, create).length + missing(made.body, create).length === 0
+    );
+  });
 }
 
 function usersOf(world: Witness, { namespace, name }: Resource): readonly Resource[] {
