@@ -106,6 +106,20 @@ test.each([
   expect(world.said).toHaveLength(times);
 });
 
+test.each([
+  ['is made again and again while the account is shown as empty', 600_000, 0],
+  ['is found once it is shown', 1_000, 1],
+])('what creates without an answer made %s', async (_, forMs, times) => {
+  world = new FakeWorld({ acts: [{ at: 0, do: 'trouble', name: 'empty-account', forMs }] });
+  world.judge(noWars);
+  await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+  for (let n = 0; n < 4; n += 1) {
+    await world.pass(70_000);
+    await world.make('bot_users', { name: 'bot', active: true }, { arrives: false });
+  }
+  expect(world.said).toHaveLength(times);
+});
+
 test('resources of one content, each with its own', async () => {
   for (const name of ['one', 'two', 'three', 'four']) await madeBotUser(world, name, { spec: { name: 'same' } });
   expect(world.said).toEqual([]);

@@ -83,7 +83,7 @@ class Wars {
     return edits.length + Math.max(0, ...data) + starts + perDisturbance * disturbed.length;
   }
 
-  #created({ at, target }: Call, thing: Thing): string | undefined {
+  #created({ at, sentAt, target }: Call, thing: Thing): string | undefined {
     const content = `${thing.collection} ${canonical(thing.made.body)}`;
     const made = this.#made.of(content);
     made.push(thing);
@@ -97,7 +97,8 @@ class Wars {
         wasMadeTooLate(this.#world, each) ||
         wasForgottenByRestore(this.#world, each) ||
         askedBy.some(
-          (resource) => hasLostItsMark(this.#world, resource, each) || wasDeniedAlone(this.#world, resource, each),
+          (resource) =>
+            hasLostItsMark(this.#world, resource, each) || wasDeniedAlone(this.#world, resource, each, sentAt),
         ),
     );
     const allowed = mostCreates * Math.max(1, askedBy.length) + lost.length;
