@@ -648,13 +648,22 @@ describe('modules', () => {
   });
 
   test.each([
-    ['in the service’s own form', 'api-error', 0],
-    ['in another form', 'json', 1],
-  ])('are left behind where a gateway denied them %s', async (_, form, times) => {
+    ['in the service’s own form', 'api-error', 0, [], 0],
+    ['in another form', 'json', 0, [], 1],
+    ['so long ago', 'api-error', 180_000, [], 1],
+    ['so long ago, and that was said', 'api-error', 180_000, ['Deleted'], 0],
+    ['so long ago, and something else was said', 'api-error', 180_000, ['Updated'], 1],
+  ])('are left behind where a gateway denied them %s', async (_, form, laterMs, events, times) => {
     world = new FakeWorld({ acts: [{ at: 0, do: 'trouble', name: 'gateway-404', forMs: 60_000, with: { form } }] });
     judge = world.judge(oneObjectEach);
     await world.write('HttpsRouteModules', 'r', { spec: { ...parent, compression: {} } });
     await put();
+    await world.write('HttpsRouteModules', 'r', { deleting: true });
+    for (const event of events) {
+      const fields = { event, kind: 'HttpsRouteModules', namespace: 'a', name: 'r' };
+      world.logs.push({ at: world.scheduler.now, process: operator, level: 'info', message: 'gone already', fields });
+    }
+    await world.pass(laterMs);
     await end('r', operator, 'HttpsRouteModules');
     expect(await spoke()).toHaveLength(times);
   });

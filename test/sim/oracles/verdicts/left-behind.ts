@@ -202,10 +202,12 @@ function wasToldOfLater(world: Witness, resource: Resource, thing: Thing): boole
 }
 
 /** What events said that may be left behind. */
-function orphansOf({ logs }: Witness, { kind, namespace, name }: Resource) {
+const orphansOf = (world: Witness, resource: Resource) => eventsOf(world, resource, 'Orphaned');
+
+function eventsOf({ logs }: Witness, { kind, namespace, name }: Resource, event: string) {
   return logs.filter(({ fields }) => {
     const isOfIt = fields.kind === kind && fields.namespace === namespace && fields.name === name;
-    return isOfIt && fields.event === 'Orphaned';
+    return isOfIt && fields.event === event;
   });
 }
 
@@ -375,11 +377,18 @@ function mayLeaveModule(world: Witness, resource: Resource, thing: Thing): boole
   const part = partOf(resource, thing.name) ?? '';
   const dropped = droppedBy(resource, part);
   if (dropped !== undefined && usedAnotherKey(world, resource, thing, dropped)) return true;
-  if (wasModuleDenied(world, thing, dropped?.at ?? resource.goneAt ?? Number.NaN)) return true;
+  if (wasModuleDenied(world, thing, dropped?.at ?? doneWithAt(world, resource) ?? Number.NaN)) return true;
   if (wasPartForgotten(resource, part) || wasPartSetBack(world, resource, thing, part)) return true;
   if (wasLeftToAnother(world, resource, thing)) return true;
   if (!resource.lives) return wasLetGo(world, resource, thing);
   return names(resource.version, part) || isPaused(resource.version) || isObserved(resource.version);
+}
+
+/** Its finalizer may be kept, by a policy, long after it was said that what it had was gone. */
+function doneWithAt(world: Witness, resource: Resource): number | undefined {
+  const deletedAt = resource.versions.all.find(({ deleting }) => deleting)?.at ?? Number.POSITIVE_INFINITY;
+  const said = eventsOf(world, resource, 'Deleted').find(({ at }) => at >= deletedAt);
+  return said?.at ?? resource.goneAt;
 }
 
 /** People wiped it from annotations and status both before an operator could put it back. */
