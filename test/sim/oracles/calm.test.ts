@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { calm } from './calm.ts';
-import { FakeWorld, madeBotUser, operator } from './witness/witness.fixture.ts';
+import { available, FakeWorld, madeBotUser, operator, unready } from './witness/witness.fixture.ts';
 
 const policyPath = '/edges/tls/edgtls_a/traffic_policy';
 
@@ -43,6 +43,23 @@ describe('calm', () => {
     for (let n = 0; n < times; n += 1)
       await world.write('BotUser', 'bot', { annotations: { 'edge-operator.dev/key-mark': `m-${n}` }, by: operator });
     expect(world.said).toEqual(said);
+  });
+
+  test.each([
+    ['that a policy took away', ['kube-prunes'], [{ completedAt: 'then' }], 0],
+    ['that nobody took away', [], [{ completedAt: 'then' }], 1],
+    ['that a policy took away, and another', ['kube-prunes'], [{ completedAt: 'then' }, { completedAt: 'now' }], 1],
+    ['and another verdict', ['kube-prunes'], [{ ...unready(1, 'OutcomeUnknown', 'Stalled'), completedAt: 'then' }], 1],
+  ])('what is put back of a finished replay %s', async (_, troubles, statuses, times) => {
+    world = new FakeWorld({ acts: troubles.map((name) => ({ at: 0, do: 'trouble', name, forMs: 1_000 })) });
+    judge = world.judge(calm);
+    await world.write('RequestReplay', 'r', { spec: {}, status: available(1), by: operator });
+    await judge.atRest?.();
+    for (const status of statuses) {
+      await world.pass(1_000);
+      await world.write('RequestReplay', 'r', { status: { ...available(1), ...status }, by: operator });
+    }
+    expect(world.said).toHaveLength(times);
   });
 
   test('a change', async () => {

@@ -4,7 +4,7 @@ import { type Call, cloudModelOf, isMutating, succeeded } from './witness/cloud-
 import { canonical } from './witness/json.ts';
 import { type KubeWrite, kubeModelOf } from './witness/kube-model.ts';
 import { told } from './witness/mutations.ts';
-import { domain, type Version } from './witness/resource.ts';
+import { domain, type Status, type Version } from './witness/resource.ts';
 import { ByKey, RollingCount } from './witness/rolling-count.ts';
 import { restoresOf } from './witness/troubled.ts';
 import { hour, type Witness } from './witness/witness.ts';
@@ -38,14 +38,21 @@ export function calm(world: Witness, report: Report) {
     marked.add(resource.uid);
     return isOfMarkAlone(resource.versions.all.slice(-2));
   };
+  const rightedOnce = new Set<string>();
+  const isRighted = ({ at, resource }: KubeWrite) => {
+    if (resource?.kind !== 'RequestReplay' || rightedOnce.has(resource.uid) || !wasPruned(world)) return false;
+    rightedOnce.add(resource.uid);
+    return isOfFieldsAlone(resource.statuses.all.slice(-2), at);
+  };
   const countTry = ({ method, path, flight, at }: Call) => {
     const count = tries.of(method, path, method === 'POST' ? flight.body : '');
     count.add(at);
     return count.count(at);
   };
   kubeModelOf(world).writes.add((write) => {
-    if (isAtRest && isNews(write) && !isOfTry(write) && !isOfWar(world, write) && !isMarkedAnew(write))
-      report('calm', `${write.by} writes ${whatOf(write)}`);
+    if (!isAtRest || !isNews(write)) return;
+    const isDue = isOfTry(write) || isOfWar(world, write) || isMarkedAnew(write) || isRighted(write);
+    if (!isDue) report('calm', `${write.by} writes ${whatOf(write)}`);
   });
   return {
     atRest: () => {
@@ -81,6 +88,19 @@ function isOfMarkAlone(versions: readonly Version[]): boolean {
     return { mark, rest: canonical([others, rest.finalizers, rest.spec]) };
   });
   return before?.mark !== after?.mark && before?.rest === after?.rest;
+}
+
+/** A policy took away what was written of statuses. A finished replay is not looked at until its time has come. */
+const wasPruned = ({ story }: Witness): boolean =>
+  story.acts.some((act) => act.do === 'trouble' && act.name === 'kube-prunes');
+
+/** Nothing is said anew but what was left out. */
+function isOfFieldsAlone([before, after]: readonly Status[], at: number): boolean {
+  if (before === undefined || after?.at !== at) return false;
+  const kept = Object.entries(before.fields).every(
+    ([name, value]) => canonical(after.fields[name]) === canonical(value),
+  );
+  return kept && canonical(before.conditions) === canonical(after.conditions);
 }
 
 /** Names of events are new each time. */
