@@ -132,8 +132,13 @@ describe('Unreachable, of a lone one that was not seen with the key in force', (
     await world.pass(1_000);
     world.begin('op-0.1', {}, rotated);
   }
+  async function rekey(key = rotated) {
+    await world.pass(1_000);
+    world.begin('op-0.0', {}, key, true);
+  }
   const vanish = (by = 'person') => world.call({ method: 'DELETE', path: `/bot_users/${id}`, by });
-  const read = () => world.call({ method: 'GET', path: '/bot_users', key: rotated, answer: { bot_users: [{ id }] } });
+  const read = (key = rotated) =>
+    world.call({ method: 'GET', path: '/bot_users', key, answer: { bot_users: [{ id }] } });
   const makeAnother = () => madeBotUser(world, 'another');
   const unreachable = 'BotUser a/bot is not Ready: Unreachable, so it is';
 
@@ -143,6 +148,14 @@ describe('Unreachable, of a lone one that was not seen with the key in force', (
     ['is true beside what was made with that key', [], [vanish, rotate, makeAnother]],
     ['is not true while it is there', [unreachable], [rotate]],
     ['is not true where nobody else deleted it', [unreachable], [() => vanish(operator), rotate]],
+    ['is true where it was first seen in the moment of the change', [], [rekey, read, vanish]],
+    [
+      'is true where that was when the key was put back',
+      [],
+      [rekey, () => rekey(mainKey), () => read(mainKey), vanish],
+    ],
+    ['is not true where that was a moment later', [unreachable], [rekey, () => world.pass(1_001), read, vanish]],
+    ['is not true where it was checked after that', [unreachable], [rekey, read, () => world.pass(3_600_000), vanish]],
     ['is not true with the key with which it was seen', [unreachable], [vanish]],
     ['is not true where it was seen with that key too', [unreachable], [rotate, read, vanish]],
     ['is not true beside another one that was there before', [unreachable], [makeAnother, vanish, rotate]],

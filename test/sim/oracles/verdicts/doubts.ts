@@ -93,9 +93,10 @@ function isGoneWithAnotherKey(world: Witness, resource: Resource): boolean {
   return accessesOf(world, resource).some(({ account, key }) => {
     if (account !== thing.account) return false;
     if (key === seen.key) {
-      const { since } = seen;
+      const { since, isOfChange } = seen;
       const markedWithinMs = 1.25 * resyncMsOf(world, resource) + minute;
-      return since !== undefined && at - since < markedWithinMs && processesSince(world, since) > 0;
+      if (since === undefined || at - since >= markedWithinMs) return false;
+      return isOfChange || processesSince(world, since) > 0;
     }
     // A second process has it since: of the others, which the first one marked anew, it does not know that they had that key too.
     if (processesSince(world, at) > 1) return true;

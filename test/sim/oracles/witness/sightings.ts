@@ -1,26 +1,37 @@
 import { cloudModelOf, keyOf, type Thing } from './cloud-model.ts';
+import { installationsOf } from './installations.ts';
 import { installationOf } from './who.ts';
-import { perWorld, type Witness } from './witness.ts';
+import { perWorld, second, type Witness } from './witness.ts';
 
 interface Sighting {
   readonly key: string;
-  /** Since when it is seen with that one; undefined where that is the first one. */
+  /** Since when it is seen with that one, or since that was put in force anew; undefined where that is the first one. */
   readonly since: number | undefined;
+  /** In the moment in which it was put in force, that is: whether it was that one an operator cannot say. */
+  readonly isOfChange: boolean;
 }
 
 /** With which key operators saw an object of the cloud for the last time, by the answers that reached them. */
 export class Sightings {
   readonly #last = new Map<string, Sighting>();
 
-  constructor({ network, scheduler }: Witness, accountOf: (service: string, key: string) => string | undefined) {
+  constructor(world: Witness, accountOf: (service: string, key: string) => string | undefined) {
+    const { network, scheduler } = world;
     network.arrivals.add((flight, { status, body }) => {
-      if (flight.to.name === 'kube' || status >= 300 || installationOf(flight.from.name) === undefined) return;
+      const installation = installationOf(flight.from.name);
+      if (flight.to.name === 'kube' || status >= 300 || installation === undefined) return;
+      // A file is read until it stays as it is.
+      const changing = [flight.sentAt - second, flight.sentAt] as const;
+      const isOfChange =
+        installationsOf(world)
+          .get(installation)
+          ?.isRekeyedIn(...changing) === true;
       const key = keyOf(flight);
       const account = accountOf(flight.to.name, key);
       for (const [id] of body.matchAll(/\b(?:ra|bot)_[0-9A-Za-z]+/g)) {
         const name = `${account} ${id}`;
         const last = this.#last.get(name);
-        if (last?.key !== key) this.#last.set(name, { key, since: last && scheduler.now });
+        if (last?.key !== key || isOfChange) this.#last.set(name, { key, since: last && scheduler.now, isOfChange });
       }
     });
   }
