@@ -89,7 +89,7 @@ class Implications {
       .find((thing) => {
         if (thing.account !== call.account || thing === call.thing || thing.made.at > call.sentAt) return false;
         if (wasWiped(resource, thing.name) || hasLostItsMark(this.#world, resource, thing)) return false;
-        if (wasDeniedAlone(this.#world, resource, thing, call.sentAt)) return false;
+        if (wasDeniedAlone(this.#world, resource, thing, call)) return false;
         if (isForgottenByRestore(this.#world, resource, thing, call.sentAt)) return false;
         return thing.gone === undefined || thing.gone.at > call.sentAt;
       });

@@ -83,7 +83,8 @@ class Wars {
     return edits.length + Math.max(0, ...data) + starts + perDisturbance * disturbed.length;
   }
 
-  #created({ at, sentAt, target }: Call, thing: Thing): string | undefined {
+  #created(call: Call, thing: Thing): string | undefined {
+    const { at, target } = call;
     const content = `${thing.collection} ${canonical(thing.made.body)}`;
     const made = this.#made.of(content);
     made.push(thing);
@@ -98,7 +99,7 @@ class Wars {
         wasForgottenByRestore(this.#world, each) ||
         askedBy.some(
           (resource) =>
-            hasLostItsMark(this.#world, resource, each) || wasDeniedAlone(this.#world, resource, each, sentAt),
+            hasLostItsMark(this.#world, resource, each) || wasDeniedAlone(this.#world, resource, each, call),
         ),
     );
     const allowed = mostCreates * Math.max(1, askedBy.length) + lost.length;

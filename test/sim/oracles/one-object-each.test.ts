@@ -402,6 +402,39 @@ describe('objects', () => {
   });
 
   test.each([
+    ['which both came from the process before', 'op-0.0', 'op-0.1', 1],
+    ['of which the process made one that concludes it', 'op-0.1', 'op-0.1', 0],
+    ['of which another process made one since', 'op-0.1', 'op-0.2', 1],
+  ])('one that the service denied with one other, %s', async (_, maker, by, times) => {
+    beginDenied();
+    await madeBotUser(world);
+    await madeBotUser(world, 'other', { by: maker });
+    await world.pass(10_000);
+    await madeBotUser(world, 'bot', { by });
+    expect(await spoke()).toHaveLength(times);
+  });
+
+  test.each([
+    ['while that was concluded', 0, 0],
+    ['only after that', 20_000, 1],
+  ])('one that the service denied with two others, of which one went %s', async (_, laterMs, times) => {
+    beginDenied();
+    for (const name of ['one', 'other']) await madeBotUser(world, name);
+    await madeBotUser(world);
+    await world.pass(10_000);
+    const leave = async () => {
+      await world.write('BotUser', 'other', { spec: { name: 'other', deletionPolicy: 'Retain' } });
+      await end('other');
+      await world.pass(1_000);
+    };
+    if (laterMs === 0) await leave();
+    await madeBotUser(world);
+    await world.pass(laterMs);
+    if (laterMs > 0) await leave();
+    expect((await spoke()).filter((line) => line.includes('a/bot has'))).toHaveLength(times);
+  });
+
+  test.each([
     ['a person is asked by another one', (id: string) => id, 0],
     ['a person is asked of something else', () => 'bot_other', 1],
   ])('one that nobody has, and of which %s', async (_, named, times) => {

@@ -8,15 +8,21 @@ import { emptiedBy, wasTroubled } from '../witness/troubled.ts';
 import { minute, type Witness } from '../witness/witness.ts';
 import { areStrangers } from './strangers.ts';
 
+/** When something was done because of what was concluded, and by which process; undefined where that is not known. */
+export interface Deed {
+  readonly sentAt: number;
+  readonly process: string | undefined;
+}
+
 /**
  * It was taken for gone when the service denied it in words of its own, alone and in lists, and its account had nothing else
  * before that to tell by: that is what a deleted one looks like (docs/reliability.md).
  *
- * @param by when something was done for that reason, if not when another was made for the resource, or it went: its record may
- * have been taken off long before
+ * @param deed if not that another was made for the resource, or that it went: its record may have been taken off long before
  */
-export function wasDeniedAlone(world: Witness, resource: Resource, thing: Thing, by = endOf(world, resource, thing)) {
-  const at = Math.min(by, forgottenAt(resource, thing) ?? by);
+export function wasDeniedAlone(world: Witness, resource: Resource, thing: Thing, deed = endOf(world, resource, thing)) {
+  const forgetting = forgettingOf(resource, thing);
+  const { sentAt: at, process } = forgetting !== undefined && forgetting.sentAt < deed.sentAt ? forgetting : deed;
   const began = denial(world, thing, at)?.at;
   if (began === undefined) return false;
   const { account, collection } = thing;
@@ -25,21 +31,23 @@ export function wasDeniedAlone(world: Witness, resource: Resource, thing: Thing,
   const neighbours = neighboursOf(world, resource, began, at).filter(
     (each) => each.account === account && each.collection === collection && isKnown(each),
   );
-  // Of two that one process made nothing is told either.
-  const isOfOne = neighbours.length === 2 && new Set(neighbours.map(({ made }) => made.process)).size === 1;
-  return neighbours.length < 2 || isOfOne;
+  // What the process made that concludes it says nothing of the key: of two, it tells nothing.
+  const isOfOwn = neighbours.length === 2 && neighbours.some(({ made }) => made.process === process);
+  return neighbours.length < 2 || isOfOwn;
 }
 
-function endOf(world: Witness, resource: Resource, thing: Thing): number {
+function endOf(world: Witness, resource: Resource, thing: Thing): Deed {
   const next = ownershipOf(world)
     .madeFor(resource)
     .find(({ made }) => made.sentAt > thing.made.at);
-  return next?.made.sentAt ?? resource.goneAt ?? Number.POSITIVE_INFINITY;
+  return next?.made ?? { sentAt: resource.goneAt ?? Number.POSITIVE_INFINITY, process: resource.goneBy };
 }
 
-function forgottenAt({ versions: { all } }: Resource, { name }: Thing): number | undefined {
+/** Its record was taken off. */
+function forgettingOf({ versions: { all } }: Resource, { name }: Thing): Deed | undefined {
   const last = all.findLastIndex(({ annotations }) => annotations[`${domain}/created-id`] === name);
-  return last < 0 ? undefined : all[last + 1]?.at;
+  const next = last < 0 ? undefined : all[last + 1];
+  return next && { sentAt: next.at, process: next.by };
 }
 
 /** The service, or a gateway that speaks as it does, may say twice within seconds that a module is gone: it is let go within a minute. */
@@ -87,7 +95,7 @@ export function neighboursOf(world: Witness, resource: Resource, at: number, unt
   );
   const isThere = ({ made, gone }: Thing) => made.at < at && (gone === undefined || gone.at > at);
   const isKnown = (each: Resource) =>
-    (each.goneAt ?? at) >= at && !areStrangers(world, resource, each, at) && isOfSameManager(each, resource);
+    (each.goneAt ?? until) >= until && !areStrangers(world, resource, each, at) && isOfSameManager(each, resource);
   const known = users.filter((each) => (each === resource || isKnown(each)) && !wasWiped(each, at, until));
   return known.flatMap((each) => ownershipOf(world).madeFor(each).findLast(isThere) ?? []);
 }
