@@ -362,6 +362,29 @@ describe('objects', () => {
   );
 
   test.each([
+    ['a person is asked for', 'Unreachable', {}, true, 0],
+    ['the taker looks for', 'Creating', {}, true, 1],
+    ['nothing is on record of', 'Unreachable', { [createIntent]: null }, true, 1],
+    ['was made before what is on record', 'Unreachable', {}, false, 1],
+  ])('one whose resource another account took over, and that %s', async (_, reason, taken, isSince, times) => {
+    world = new FakeWorld({ installations: [{ name: 'op' }, { name: 'other', apiKey: secondKey }] });
+    judge = world.judge(oneObjectEach);
+    const account = { 'edge-operator.dev/account': 'default', 'edge-operator.dev/api-url': 'http://cloud.sim' };
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    const make = () =>
+      world.make('bot_users', { name: 'bot', active: true }, { by: 'other-0.0', key: secondKey, arrives: false });
+    await world.pass(1_000);
+    if (!isSince) await make();
+    await world.pass(1_000);
+    await world.write('BotUser', 'bot', { annotations: { [createIntent]: '{}', ...account }, by: 'other-0.0' });
+    await world.pass(1_000);
+    if (isSince) await make();
+    const status = unready(1, reason, 'Reconciling');
+    await world.write('BotUser', 'bot', { annotations: taken, status, by: operator });
+    expect(await spoke()).toHaveLength(times);
+  });
+
+  test.each([
     ['was wiped while that one was not there', true, true, 0],
     ['was wiped while that one was there', true, false, 1],
     ['is there', false, true, 1],

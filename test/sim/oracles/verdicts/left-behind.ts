@@ -9,6 +9,7 @@ import { kubeModelOf } from '../witness/kube-model.ts';
 import { moduleOwnershipOf, names, partOf, saysApplied } from '../witness/module-ownership.ts';
 import { kindsOfCollection, ownershipOf } from '../witness/ownership.ts';
 import {
+  begunVersionOf,
   domain,
   externalIDOf,
   finalizer,
@@ -25,6 +26,7 @@ import {
 import { wasTroubled } from '../witness/troubled.ts';
 import { second, type Witness } from '../witness/witness.ts';
 import { denial, neighboursOf, wasDeniedAlone, wasModuleDenied } from './denied.ts';
+import { isDoubtful } from './doubts.ts';
 import { isForged, pathsOf } from './excuses.ts';
 
 type Trouble = Extract<Act, { do: 'trouble' }>;
@@ -134,9 +136,16 @@ function mayLeave(world: Witness, resource: Resource, thing: Thing): boolean {
   if (isForged(resource) || wasDisguised(world, resource, thing)) return true;
   if (!resource.lives) return wasLetGo(world, resource, thing);
   if (resource.ready?.reason === 'AmbiguousCreate' || isOutOfReach(world, resource, thing)) return true;
+  if (isStillSought(world, resource, thing)) return true;
   if (wasTakenMeanwhile(resource, thing) || wasDeniedAlone(world, resource, thing)) return true;
   if (wasToldOfLater(world, resource, thing)) return true;
   return isPaused(resource.version) || isObserved(resource.version) || wasForgotten(world, resource, thing);
+}
+
+/** It may be behind another key than the one in force: a person is asked, and the mark of its create stays until he answers. */
+function isStillSought(world: Witness, resource: Resource, { made }: Thing): boolean {
+  const begunAt = begunVersionOf(resource)?.at ?? Number.POSITIVE_INFINITY;
+  return begunAt <= made.sentAt && resource.ready?.reason === 'Unreachable' && isDoubtful(world, resource);
 }
 
 /** A person wiped its records while it was made, and another installation took it: there was nowhere to record what was made. */
