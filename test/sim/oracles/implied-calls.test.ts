@@ -4,6 +4,8 @@ import { impliedCalls } from './implied-calls.ts';
 import { FakeWorld, madeBotUser, operator } from './witness/witness.fixture.ts';
 
 const externalID = 'edge-operator.dev/external-id';
+const createdID = 'edge-operator.dev/created-id';
+const createIntent = 'edge-operator.dev/create-intent';
 const route = '/edges/https/edghts_a/routes/edghtsrt_a';
 const parent = { edgeID: 'edghts_a', routeID: 'edghtsrt_a' };
 
@@ -173,6 +175,47 @@ describe('objects', () => {
     await world.make('bot_users', { name: 'bot', active: true });
     expect(spoke()).toHaveLength(times);
   });
+
+  test.each([
+    ['and its own create was open', {}, 0],
+    ['and no create of its own was open', { isOpen: false }, 1],
+    ['and its own create asked for something else', { name: 'other' }, 1],
+    ['and the record was older than that', { isOlder: true }, 1],
+    ['but none was restored', { isRestored: false }, 1],
+  ])(
+    'a DELETE of what was made for another whose record a restored backup does not know, %s',
+    async (_, story, times) => {
+      const { isOpen, name, isOlder, isRestored } = {
+        ...{ isOpen: true, name: 'twin', isOlder: false, isRestored: true },
+        ...story,
+      };
+      const restored = { at: 1_000, do: 'trouble', name: 'kube-restored', forMs: 1_000 } as const;
+      world = new FakeWorld({ acts: isRestored ? [restored] : [] });
+      world.judge(impliedCalls);
+      const mark = (open: boolean) => ({
+        annotations: { [createIntent]: open ? '{}' : null },
+        by: operator,
+      });
+      const record = (id: string) => ({ annotations: { ...mark(false).annotations, [createdID]: id } });
+      await world.write('BotUser', 'one', { spec: { name: 'twin' }, ...mark(true) });
+      await world.write('BotUser', 'two', { spec: { name }, ...mark(isOpen) });
+      const make = async () => {
+        const id = await world.make('bot_users', { name: 'twin', active: true });
+        await world.write('BotUser', 'one', { ...record(id), by: operator });
+        return id;
+      };
+      const older = isOlder ? await make() : undefined;
+      const backup = world.backup();
+      await world.pass(1_500);
+      const id = older ?? (await make());
+      await world.pass(500);
+      if (isRestored) await world.restore(backup);
+      await world.write('BotUser', 'two', { ...record(id), by: operator });
+      await world.write('BotUser', 'two', { deleting: true });
+      await world.call({ method: 'DELETE', path: `/bot_users/${id}` });
+      expect(spoke()).toHaveLength(times);
+    },
+  );
 
   test('a POST with a key that the resource does not use', async () => {
     world = new FakeWorld({ cloud: { apiKeys: [`main=${mainKey}`, 'b=b-key'] } });

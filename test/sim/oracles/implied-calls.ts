@@ -4,8 +4,8 @@ import { isForged } from './verdicts/excuses.ts';
 import { hasLostItsMark, wasUndoneByRestore } from './verdicts/left-behind.ts';
 import { accountsOf } from './witness/accounts.ts';
 import { type Call, cloudModelOf, type Thing } from './witness/cloud-model.ts';
-import { missing, strange } from './witness/expectation.ts';
-import { impliedObject } from './witness/implied.ts';
+import { strange } from './witness/expectation.ts';
+import { asksFor, impliedObject } from './witness/implied.ts';
 import { fieldsOf, parsed } from './witness/json.ts';
 import { kubeModelOf } from './witness/kube-model.ts';
 import { moduleOwnershipOf, names, partOf } from './witness/module-ownership.ts';
@@ -56,10 +56,7 @@ class Implications {
     const body = fieldsOf(parsed(call.flight.body));
     const asking = [...kubeModelOf(this.#world).ofKind(kind)].filter((resource) => {
       if (!resource.livedIn(...span) || !installation.serves(resource, call.sentAt)) return false;
-      return resource.versions.during(...span).some((version) => {
-        const create = impliedObject(kind, version.spec)?.create;
-        return create !== undefined && strange(body, create).length + missing(body, create).length === 0;
-      });
+      return resource.versions.during(...span).some(({ spec }) => asksFor(kind, spec, body));
     });
     if (asking.length === 0) return `no ${kind} asks for ${call.flight.body}`;
     const reasons = asking.map((resource) => this.#mayNotCreate(resource, mutation));

@@ -4,8 +4,7 @@ import { hasLostItsMark, wasForgottenByRestore, wasMadeTooLate } from './verdict
 import { contested } from './verdicts/strangers.ts';
 import { type Call, succeeded, type Thing } from './witness/cloud-model.ts';
 import { disturbancesOf } from './witness/disturbances.ts';
-import { missing, strange } from './witness/expectation.ts';
-import { impliedObject } from './witness/implied.ts';
+import { asksFor } from './witness/implied.ts';
 import { canonical } from './witness/json.ts';
 import { kubeModelOf } from './witness/kube-model.ts';
 import { type Mutation, mutationsOf } from './witness/mutations.ts';
@@ -111,10 +110,7 @@ class Wars {
     const kind = kindsOfCollection[collection];
     if (kind === undefined) return [];
     return [...kubeModelOf(this.#world).ofKind(kind)].filter(({ versions }) =>
-      versions.all.some(({ spec }) => {
-        const create = impliedObject(kind, spec)?.create;
-        return create !== undefined && strange(made.body, create).length + missing(made.body, create).length === 0;
-      }),
+      versions.all.some(({ spec }) => asksFor(kind, spec, made.body)),
     );
   }
 }

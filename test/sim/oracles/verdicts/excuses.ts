@@ -2,7 +2,7 @@ import { epochMs } from '../../core/process.ts';
 import { accountNameOf, accountsOf } from '../witness/accounts.ts';
 import { cloudModelOf, type Thing } from '../witness/cloud-model.ts';
 import { different, type Expectation, missing, strange, strangeBesideKept } from '../witness/expectation.ts';
-import { impliedModules, impliedObject, modulePaths } from '../witness/implied.ts';
+import { asksFor, impliedModules, impliedObject, modulePaths } from '../witness/implied.ts';
 import { fieldsOf, parsed, textOf, textsOf } from '../witness/json.ts';
 import { type AccountID, serviceOf } from '../witness/keys.ts';
 import { kubeModelOf } from '../witness/kube-model.ts';
@@ -360,13 +360,13 @@ function isUnsure(twins: readonly Thing[], mark: Mark | undefined): boolean {
 
 /** Another installation, whose account may be the same, has an open create of its content: each asks a person whose it is. */
 function mayBeAnothers(world: Witness, resource: Resource, { made }: Thing): boolean {
-  return [...kubeModelOf(world).live.values()].some((other) => {
-    const create = impliedObject(other.kind, other.version.spec)?.create;
-    if (other.kind !== resource.kind || create === undefined || !isMarked(other.version)) return false;
-    return (
-      !isOfSameManager(resource, other) && strange(made.body, create).length + missing(made.body, create).length === 0
-    );
-  });
+  return [...kubeModelOf(world).live.values()].some(
+    (other) =>
+      other.kind === resource.kind &&
+      isMarked(other.version) &&
+      !isOfSameManager(resource, other) &&
+      asksFor(other.kind, other.version.spec, made.body),
+  );
 }
 
 function usersOf(world: Witness, { namespace, name }: Resource): readonly Resource[] {

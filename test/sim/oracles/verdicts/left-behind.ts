@@ -2,8 +2,7 @@ import { defaultCreateSettleMs } from '../../core/duration.ts';
 import type { Act } from '../../core/story.ts';
 import { accountNameOf, accountsOf } from '../witness/accounts.ts';
 import { cloudModelOf, type Thing } from '../witness/cloud-model.ts';
-import { missing, strange } from '../witness/expectation.ts';
-import { impliedObject } from '../witness/implied.ts';
+import { asksFor } from '../witness/implied.ts';
 import { canonical, fieldsOf } from '../witness/json.ts';
 import { kubeModelOf } from '../witness/kube-model.ts';
 import { moduleOwnershipOf, names, partOf, saysApplied } from '../witness/module-ownership.ts';
@@ -122,10 +121,7 @@ export function possibleMakers(world: Witness, { collection, account, made }: Th
   const span = [made.sentAt - 60_000, made.at] as const;
   return [...kubeModelOf(world).ofKind(kind)].filter((resource) => {
     if (resource.createdAt > made.at) return false;
-    const versions = resource.versions.during(...span).filter(({ spec }) => {
-      const create = impliedObject(kind, spec)?.create;
-      return create !== undefined && strange(made.body, create).length + missing(made.body, create).length === 0;
-    });
+    const versions = resource.versions.during(...span).filter(({ spec }) => asksFor(kind, spec, made.body));
     const accesses = accountsOf(world).during(installation, resource, versions, span);
     return accesses.some((each) => each.account === account);
   });

@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { type Expectation, type Expected, idsIn, json, set, value } from './expectation.ts';
+import { type Expectation, type Expected, idsIn, json, missing, set, strange, value } from './expectation.ts';
 import { type Fields, fieldsOf, parsed, textOf, textsOf } from './json.ts';
 import type { Kind } from './resource.ts';
 
@@ -32,6 +32,12 @@ export interface ImpliedModule {
 export function impliedObject(kind: Kind, spec: Fields): ImpliedObject | undefined {
   if (kind === 'ReservedAddr') return reservedAddr(spec);
   return kind === 'BotUser' ? botUser(spec) : undefined;
+}
+
+/** Whether a POST of that body is what the spec asks for. */
+export function asksFor(kind: Kind, spec: Fields, body: Fields): boolean {
+  const create = impliedObject(kind, spec)?.create;
+  return create !== undefined && strange(body, create).length + missing(body, create).length === 0;
 }
 
 /** Every module that the spec names. */

@@ -1,12 +1,11 @@
 import { type Access, type Accounts, accountsOf } from './accounts.ts';
 import { type CloudModel, cloudModelOf, type Thing } from './cloud-model.ts';
-import { missing, strange } from './expectation.ts';
-import { impliedObject } from './implied.ts';
+import { asksFor } from './implied.ts';
 import type { InstallationHistory } from './installations.ts';
 import { fieldsOf, textOf } from './json.ts';
 import { type KubeModel, type KubeWrite, kubeModelOf } from './kube-model.ts';
 import { domain, externalIDOf, isMarked, isObserved, type Kind, type Resource, type Version } from './resource.ts';
-import { emptiedBy, wasTroubled } from './troubled.ts';
+import { emptiedBy, restoresOf, wasTroubled } from './troubled.ts';
 import { installationOf } from './who.ts';
 import { perWorld, type Span, type Witness } from './witness.ts';
 
@@ -140,11 +139,9 @@ export class Ownership {
 
   /** Whether the resource could be the one whose create made it, though no answer was recorded. */
   #mayHaveMade(resource: Resource, { collection, made }: Thing): boolean {
-    return resource.versions.during(made.sentAt - 60_000, made.at).some(({ spec }) => {
-      const implied = impliedObject(resource.kind, spec);
-      if (implied?.collection !== collection) return false;
-      return strange(made.body, implied.create).length + missing(made.body, implied.create).length === 0;
-    });
+    if (kindsOfCollection[collection] !== resource.kind) return false;
+    const versions = resource.versions.during(made.sentAt - 60_000, made.at);
+    return versions.some(({ spec }) => asksFor(resource.kind, spec, made.body));
   }
 
   #candidates(thing: Thing, installation: InstallationHistory, [from, to]: Span): readonly Resource[] {
@@ -189,11 +186,32 @@ export class Ownership {
       if (namings.has(resource)) continue;
       namings.set(resource, { at, by });
       const thing = this.#cloud.object(id);
-      if (by === undefined || thing === undefined || this.#makers.has(thing)) continue;
+      if (by === undefined || thing === undefined) continue;
       if (thing.made.installation !== installationOf(by) && !this.#isServedByMaker(resource, thing)) continue;
+      const maker = this.#makers.get(thing);
+      if (maker !== undefined && !(this.#isForgotten(maker, thing) && this.#hadBegun(resource, thing))) continue;
+      if (maker !== undefined)
+        this.#made.set(
+          maker,
+          this.madeFor(maker).filter((each) => each !== thing),
+        );
       this.#makers.set(thing, resource);
       this.#made.set(resource, [...this.madeFor(resource), thing]);
     }
+  }
+
+  /** Kubernetes was restored from a backup that knows nothing of it. */
+  #isForgotten(maker: Resource, { name }: Thing): boolean {
+    const recordedAt = this.#namings.get(name)?.get(maker)?.at ?? Number.NaN;
+    const { now } = this.#world.scheduler;
+    const isSince = restoresOf(this.#world).some(({ from, to }) => from <= recordedAt && recordedAt <= to && to <= now);
+    return isSince && (maker.lostByRestore || !idsNamedBy(maker).includes(name));
+  }
+
+  /** Its create was open until now, which may have asked for that. */
+  #hadBegun({ kind, versions: { all } }: Resource, { made }: Thing): boolean {
+    const before = all.at(-2);
+    return before !== undefined && isMarked(before) && all.some(({ spec }) => asksFor(kind, spec, made.body));
   }
 }
 
