@@ -112,6 +112,25 @@ describe('what is Ready', () => {
     expect(await spoke()).toEqual(ready(`tunnel web of agent-a.sim:80 differs in ${field}`));
   });
 
+  test.each([
+    ['an option that is not shown', 20 * longMs, {}, []],
+    [
+      'an option that is shown',
+      20 * longMs,
+      { metadata: 'x' },
+      ready('tunnel web of agent-a.sim:80 differs in metadata'),
+    ],
+    ['one that is not shown, of one that is known', 0, {}, ready('tunnel web of agent-a.sim:80 differs in metadata')],
+  ])('was started for whom no backup knows, with %s', async (_, forMs, shown, expected) => {
+    await begin({ acts: [{ at: 0, do: 'trouble', name: 'kube-restored', forMs }] });
+    await world.pass(1);
+    await world.startTunnel('agent-a', { ...web, ...shown });
+    await world.write('AgentTunnel', 'web', { spec: { ...spec, options: { metadata: 'y' } } });
+    await recorded('web');
+    await says('web', runs());
+    expect(await spoke()).toEqual(expected);
+  });
+
   test('runs as it asks, in the agent’s spelling', async () => {
     await started('web', { options: { metadata: 'y' } });
     await world.stopTunnel('agent-a', 'web', { by: 'person' });

@@ -1,6 +1,6 @@
 import type { Report } from '../core/run.ts';
 import { servants } from './verdicts/look.ts';
-import { mayBeLeft, takersOf } from './verdicts/tunnels-left.ts';
+import { isLostToBackup, mayBeLeft, takersOf } from './verdicts/tunnels-left.ts';
 import { wrongStop } from './verdicts/tunnels-stopped.ts';
 import { agentModelOf, type RunningTunnel, type TunnelStart } from './witness/agent-model.ts';
 import { kubeModelOf } from './witness/kube-model.ts';
@@ -56,8 +56,17 @@ function whyNot(world: Witness, resource: Resource): string | undefined {
   const running = agentModelOf(world).running.find(({ tunnel }) => isSameTunnel(tunnel, asked));
   if (running === undefined) return `${told(asked)} does not run`;
   if (!isSameTunnel(tunnelShown(resource.status), asked)) return `its status does not name ${told(asked)}`;
-  const fields = fieldsOtherwise(resource.version.spec, running.proto, running.config);
+  const fields = fieldsOtherwise(resource.version.spec, running.proto, running.config).filter(
+    (field) => !isUnknowable(world, running, field),
+  );
   return fields.length === 0 ? undefined : `${told(asked)} differs in ${fields.join(', ')}`;
+}
+
+/** Started for whom no backup knows, it is what is asked for as far as its agent shows: an option that is not shown may be as asked. */
+function isUnknowable(world: Witness, { tunnel, config }: RunningTunnel, field: string): boolean {
+  const start = agentModelOf(world).lastStartOf(tunnel);
+  const isOption = !['proto', 'addr', 'inspect'].includes(field);
+  return isOption && !(field in config) && start?.installation !== undefined && isLostToBackup(world, start);
 }
 
 /** Two resources that say they have the same. */
