@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { Peers } from '../ownership/peers.ts';
@@ -55,6 +56,29 @@ describe('what another one has', () => {
       ownership: { parts: ['other'] },
     });
     expect(freed).not.toHaveProperty('ownership.contested');
+  });
+
+  test('is left to him where he got it, with no status of it yet, while another part was read', async () => {
+    const { recordOf, appliedParts, account } = annotation;
+    const annotations = { [recordOf]: 'v', [appliedParts]: 'thing', [account]: 'default' };
+    // Of two who have nothing but such a record the elder has it.
+    const younger: ManagedObject = {
+      ...holder,
+      metadata: { ...holder.metadata, annotations, creationTimestamp: '2026-01-02T00:00:00Z' },
+      status: {},
+    };
+    holders = [];
+    const get = async () => {
+      await setImmediate();
+      holders = [younger];
+      return {};
+    };
+    const outcome = await ensure([
+      { ...scene.part, get: async () => undefined },
+      { ...other, get },
+    ]);
+    expect(outcome).toMatchObject({ reason: 'Conflict', ownership: { parts: ['other'] } });
+    expect(scene.calls).toEqual([]);
   });
 
   test('is not changed where he got it while the change waited for its turn', async () => {

@@ -72,10 +72,11 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     const record = new PartsRecord(context);
     const parts = this.#partsOf(context, parsed.spec);
     const session = this.#options.references.session(keyOf(object));
-    const planned = await Promise.all(
+    const plans = await Promise.all(
       parts.map(async (part): Promise<Planned> => ({ part, plan: await timed(part.plan(session), time) })),
     );
     session.end();
+    const planned = plans.map(({ part, plan }): Planned => ({ part, plan: { ...part.recheck(plan), at: plan.at } }));
     if (parsed.spec.managementPolicy !== 'Observe') await record.add(namesOf(planned.filter(isToApply)));
     if (planned.some(({ plan: { action } }) => isChange(action))) await resource.confirm();
     const acted = await Promise.all(

@@ -69,7 +69,7 @@ async function reconcile(given: Given = {}) {
     ...{ parent: 'p', claim: 'c', named: true, applied: false, createSettleMs: 1 },
     ...{ seen: new Map(), lostDeletes: new Map() },
   });
-  return reconciler.act(await reconciler.plan(nothingReferred));
+  return reconciler.act(reconciler.recheck(await reconciler.plan(nothingReferred)));
 }
 
 test('what the service makes of a PUT is compared: it may accept it and do otherwise', async () => {

@@ -60,13 +60,19 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     try {
       const known = [this.part, this.#context, this.#scope] as const;
       const left = takenOut(...known) ?? this.#conflict() ?? unsettledDelete(...known);
-      const plan = left === undefined ? await this.#compare(referred) : stop(left);
-      // Once more: reading waits for its turn, for minutes where the budget is small.
-      const conflict = this.#conflict();
-      return conflict === undefined ? plan : stop(conflict);
+      return left === undefined ? await this.#compare(referred) : stop(left);
     } catch (error) {
       return stop(reportFailure(error));
     }
+  }
+
+  /**
+   * The plan as it stands when those of the other parts are made: reading waits for its turn, for minutes where the budget is small,
+   * and who has it on record himself that he applied a part is asked no more who has had it before.
+   */
+  recheck(plan: PartPlan): PartPlan {
+    const conflict = this.#conflict();
+    return conflict === undefined ? plan : stop(conflict);
   }
 
   async act({ action, body, filled, observed, report: known }: PartPlan): Promise<PartResult> {
