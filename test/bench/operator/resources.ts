@@ -66,18 +66,21 @@ export class Resources {
     await this.#write('PATCH', `${collection}/${nameOf(index)}`, { spec: { description } });
   }
 
-  /** Resolves when so many resources are Ready; counts events, and parses none. */
+  /** Resolves when so many resources are Ready. */
   async whenReady(count: number, timeoutMs: number): Promise<void> {
     const ready = new Set<string>();
+    const signal = AbortSignal.timeout(timeoutMs);
+    // An API server ends a watch that falls behind.
+    while (ready.size < count) await this.#watch(ready, count, signal);
+  }
+
+  /** Adds the names of those that are Ready; counts events, and parses none. */
+  async #watch(ready: Set<string>, count: number, signal: AbortSignal): Promise<void> {
     const query = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
-    const aborted = AbortSignal.timeout(timeoutMs);
-    const { body } = await this.#kubePool.request({
-      method: 'GET',
-      path: `${group}/reservedaddrs?${query}`,
-      headers: this.#headers(),
-      signal: aborted,
-      bodyTimeout: 0,
-    });
+    const path = `${group}/reservedaddrs?${query}`;
+    const sent = { method: 'GET', path, headers: this.#headers(), signal, bodyTimeout: 0 } as const;
+    const { statusCode, body } = await this.#kubePool.request(sent);
+    if (statusCode >= 300) throw new Error(`GET ${path}: ${statusCode} ${await body.text()}`);
     let rest = '';
     body.setEncoding('utf8');
     for await (const chunk of body) {
@@ -89,7 +92,6 @@ export class Resources {
       }
       if (ready.size >= count) return;
     }
-    throw new Error(`the watch ended with ${ready.size} of ${count} Ready`);
   }
 
   #headers() {
