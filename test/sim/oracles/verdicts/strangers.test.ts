@@ -11,7 +11,7 @@ const annotations = { 'edge-operator.dev/applied-parts': 'compression' };
 
 test.each([
   ['younger', 'cannot see it', 'b', ['elder', 'younger'], true],
-  ['one as old', 'cannot see it', 'b', ['elder', 'as old'], true],
+  ['one as old', 'cannot see it', 'b', ['elder', 'even'], true],
   ['younger', 'sees it', 'a,b', ['elder', 'younger'], false],
   ['younger', 'sees it, and whoever has the elder one does not see that', 'b', ['younger', 'elder'], false],
 ])('a module that the %s of two has too, whose installation %s', async (age, _, watchNamespaces, names, isSo) => {

@@ -190,12 +190,9 @@ export class Ownership {
       if (thing.made.installation !== installationOf(by) && !this.#isServedByMaker(resource, thing)) continue;
       const maker = this.#makers.get(thing);
       if (maker !== undefined && !(this.#isForgotten(maker, thing) && this.#hadBegun(resource, thing))) continue;
-      if (maker !== undefined)
-        this.#made.set(
-          maker,
-          this.madeFor(maker).filter((each) => each !== thing),
-        );
       this.#makers.set(thing, resource);
+      if (maker !== undefined)
+        this.#made.set(maker, this.madeFor(maker).toSpliced(this.madeFor(maker).indexOf(thing), 1));
       this.#made.set(resource, [...this.madeFor(resource), thing]);
     }
   }
