@@ -25,7 +25,7 @@ export async function converge(subject: Subject, count: number): Promise<Converg
   const before = await kube.writes();
   const ready = resources.whenReady(count, timeoutMs);
   const startedAt = Date.now();
-  const running = await subject.start(kube, cloud, count);
+  await using running = await subject.start(kube, cloud, count);
   await ready;
   const readyMs = Date.now() - startedAt;
   const { cpuSeconds, peakRss } = await running.figures();

@@ -43,7 +43,7 @@ export async function populations(
   const { kube, cloud, resources } = stage;
   // What others are to be like, by the operator itself.
   await resources.create(0, 1);
-  const first = await subject.start(kube, cloud, 1);
+  await using first = await subject.start(kube, cloud, 1);
   await resources.whenReady(1, 60_000);
   const like = await resources.get(0);
   await first.stop();
@@ -74,7 +74,7 @@ async function populated(
   await cloud.calls();
   const before = await kube.writes();
   const startedAt = Date.now();
-  const running = await subject.start(kube, cloud, 1);
+  await using running = await subject.start(kube, cloud, 1);
   const { calls, firstPostAt } = await whenQuiet(cloud, running);
   const writes = since(before, await kube.writes());
   const { cpuSeconds: startCpuSeconds } = await running.figures();

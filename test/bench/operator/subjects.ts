@@ -7,11 +7,12 @@ import { peer, pythonPeer } from '../../../scripts/tools.ts';
 import { figuresOf, type ProcessFigures } from './figures.ts';
 import type { Cloud, Kube } from './servers.ts';
 
-/** Something that reconciles ReservedAddrs, as a process. */
-export interface Running {
+/** Something that reconciles ReservedAddrs, as a process that ends with its scope. */
+export interface Running extends AsyncDisposable {
   /** The end of what it said. */
   said(): string;
   figures(): Promise<ProcessFigures>;
+  /** Throws where it has ended already. */
   stop(): Promise<void>;
 }
 
@@ -68,17 +69,22 @@ function run(command: string, args: readonly string[]): Running {
   const checkRuns = () => {
     if (hasEnded(child)) throw new Error(`${command} ended:\n${output}`);
   };
+  const end = async () => {
+    if (hasEnded(child)) return;
+    child.kill();
+    await once(child, 'exit');
+  };
   return {
     said: () => output.slice(-2_000),
     figures: async () => {
       checkRuns();
       return figuresOf(child.pid as number);
     },
-    stop: async () => {
+    stop: () => {
       checkRuns();
-      child.kill();
-      await once(child, 'exit');
+      return end();
     },
+    [Symbol.asyncDispose]: end,
   };
 }
 
