@@ -81,6 +81,33 @@ describe('objects', () => {
     expect(spoke()).toHaveLength(times);
   });
 
+  test.each([
+    ['before', 500, 0],
+    ['since', 1_500, 1],
+  ])(
+    'that people made and a record claims, whose status said %s a restore that another is',
+    async (_, saidAt, times) => {
+      world = new FakeWorld({ cloud, acts: [{ at: 0, do: 'trouble', name: 'kube-restored', forMs: 1_000 }] });
+      world.judge(nothingStolen);
+      const id = await world.make('bot_users', { name: 'theirs' }, { by: 'person' });
+      await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+      const backup = world.backup();
+      const say = () =>
+        world.write('BotUser', 'bot', { status: available(1, { ownership: { id: 'bot_own' } }), by: operator });
+      await world.pass(500);
+      if (saidAt === 500) await say();
+      await world.pass(500);
+      await world.restore(backup);
+      await world.pass(500);
+      if (saidAt === 1_500) await say();
+      const [bot] = kubeModelOf(world).ofKind('BotUser');
+      const records = { 'edge-operator.dev/created-id': id, 'edge-operator.dev/record-of': bot?.uid ?? '' };
+      await world.write('BotUser', 'bot', { annotations: records });
+      await world.call({ method: 'DELETE', path: `/bot_users/${id}` });
+      expect(spoke()).toHaveLength(times);
+    },
+  );
+
   test('that a resource is told to take while it has its own are not its to delete (O4)', async () => {
     await madeBotUser(world);
     const foreign = await world.make('bot_users', { name: 'theirs' }, { by: 'person' });

@@ -103,7 +103,11 @@ export class Ownership {
     const versions = resource.versions.during(...span);
     const isSaid = ({ annotations }: Version) =>
       annotations[`${domain}/created-id`] === thing.name && annotations[`${domain}/record-of`] === resource.uid;
-    const owned = resource.statuses.all.flatMap(({ fields }) => textOf(fieldsOf(fields.ownership).id) ?? []);
+    // What a restored backup does not know says nothing any more.
+    const { now } = this.#world.scheduler;
+    const restoredAt = Math.max(0, ...restoresOf(this.#world).flatMap(({ to }) => (to <= now ? to : [])));
+    const told = [...resource.statuses.all.filter(({ at }) => at >= restoredAt), resource.status];
+    const owned = told.flatMap((status) => textOf(fieldsOf(status?.fields.ownership).id) ?? []);
     if (!versions.some(isSaid) || owned.some((id) => id !== thing.name)) return false;
     return this.#uses(resource, installation, versions, thing, span);
   }
