@@ -177,6 +177,26 @@ describe('objects', () => {
   });
 
   test.each([
+    ['whose resource is gone, by an open create', {}, 0],
+    ['whose resource is gone, by who begun none', { isOpen: false }, 1],
+    ['whose resource is there, by an open create', { isThere: true }, 1],
+  ])('a POST of another after what was gone was taken from an old list, %s', async (_, story, times) => {
+    const { isOpen, isThere } = { isOpen: true, isThere: false, ...story };
+    const id = await madeBotUser(world, 'one', { spec: { name: 'twin' } });
+    const marked = { annotations: { [createIntent]: isOpen ? '{}' : null } };
+    await world.write('BotUser', 'two', { spec: { name: 'twin' } });
+    await world.write('BotUser', 'two', { ...marked, by: operator });
+    await world.write('BotUser', 'one', { deleting: true });
+    await world.call({ method: 'DELETE', path: `/bot_users/${id}` });
+    if (!isThere) await world.remove('BotUser', 'one', { by: operator });
+    const annotations = { [createIntent]: null, [createdID]: id, [externalID]: id };
+    await world.write('BotUser', 'two', { annotations, by: operator });
+    await world.pass(60_000);
+    await world.make('bot_users', { name: 'twin', active: true });
+    expect(spoke()).toHaveLength(times);
+  });
+
+  test.each([
     ['and its own create was open', {}, 0],
     ['and no create of its own was open', { isOpen: false }, 1],
     ['and its own create asked for something else', { name: 'other' }, 1],

@@ -193,7 +193,7 @@ export class Ownership {
       if (by === undefined || thing === undefined) continue;
       if (thing.made.installation !== installationOf(by) && !this.#isServedByMaker(resource, thing)) continue;
       const maker = this.#makers.get(thing);
-      if (maker !== undefined && !(this.#isForgotten(maker, thing) && this.#hadBegun(resource, thing))) continue;
+      if (maker !== undefined && !(this.#isLeftBy(maker, thing) && this.#hadBegun(resource, thing))) continue;
       this.#makers.set(thing, resource);
       if (maker !== undefined)
         this.#made.set(maker, this.madeFor(maker).toSpliced(this.madeFor(maker).indexOf(thing), 1));
@@ -201,8 +201,9 @@ export class Ownership {
     }
   }
 
-  /** Kubernetes was restored from a backup that knows nothing of it. */
-  #isForgotten(maker: Resource, { name }: Thing): boolean {
+  /** Both are gone, and a list that lags behind may show it still; or Kubernetes was restored from a backup that knows nothing of it. */
+  #isLeftBy(maker: Resource, { name, gone }: Thing): boolean {
+    if (!maker.lives && gone !== undefined) return true;
     const recordedAt = this.#namings.get(name)?.get(maker)?.at ?? Number.NaN;
     const { now } = this.#world.scheduler;
     const isSince = restoresOf(this.#world).some(({ from, to }) => from <= recordedAt && recordedAt <= to && to <= now);
