@@ -430,11 +430,15 @@ describe('modules', () => {
       expect(spoke()).toHaveLength(1);
     });
 
-    test('are for whom is proven to have them too', async () => {
+    test.each([
+      ['are for whom is proven to have them too', {}, 0],
+      ['are not for whom is proven to have lost them', { contested: ['compression'] }, 1],
+    ])('%s', async (_, lost, times) => {
+      const status = available(1, { ownership: { how: 'Applied', parts: ['compression'], ...lost } });
       await younger(told);
-      await younger({ status: available(1, { ownership: { how: 'Applied', parts: ['compression'] } }) });
-      await putBack();
-      expect(spoke()).toEqual([]);
+      await younger({ status });
+      await putBack(60_000);
+      expect(spoke()).toHaveLength(times);
     });
   });
 

@@ -127,7 +127,9 @@ class Thefts {
   #neverMet({ call, installation }: Mutation, owner: Resource, author: Resource): boolean {
     const { process, sentAt, path, service, key } = call;
     const part = partOf(author, path) ?? '';
-    if (wasToldOfConflict(author, part) && !isProvenToHave(author, part)) return false;
+    // He was judged when he first put it there; of two who have it, age decides once it is known that their account is one.
+    if (isProvenToHave(author, part) && !hasLost(author, part)) return true;
+    if (wasToldOfConflict(author, part)) return false;
     const begunAt = this.#world.beginnings.find((each) => each.process === process)?.at ?? 0;
     // What it read as it began, and what it heard of since.
     const seen: Span = [begunAt, Math.max(begunAt, moduleOwnershipOf(this.#world).spanAt(sentAt)[0])];
@@ -208,6 +210,11 @@ function wasToldOfConflict({ statuses }: Resource, part: string): boolean {
 
 function isProvenToHave({ status }: Resource, part: string): boolean {
   return textsOf(fieldsOf(status?.fields.ownership).parts).includes(part);
+}
+
+/** To another one, before that one turned out to have it too. */
+function hasLost({ status }: Resource, part: string): boolean {
+  return textsOf(fieldsOf(status?.fields.ownership).contested).includes(part);
 }
 
 /** Whoever wrote the id first knows it. */
