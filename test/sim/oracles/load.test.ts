@@ -140,6 +140,15 @@ describe('few-reads', () => {
       expect(world.said).toEqual([]);
     });
 
+    test('nor does one of which an item cannot be read', async () => {
+      const { now: at } = world.scheduler;
+      const odd = { at, do: 'trouble', name: 'odd-items', forMs: 60_000 } as const;
+      Object.assign(world.story, { acts: [...world.story.acts, odd] });
+      await lose();
+      await times(10, () => list(2));
+      expect(world.said).toEqual([]);
+    });
+
     test('by the mark of a clock that may be wrong whatever is there may be its', async () => {
       await lose({ clock: 'own' });
       await times(5, list);

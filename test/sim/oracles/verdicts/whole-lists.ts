@@ -10,6 +10,7 @@ import type { AccountID } from '../witness/keys.ts';
 import { kubeModelOf } from '../witness/kube-model.ts';
 import { domain, isMarked, type Resource, type Version } from '../witness/resource.ts';
 import { ByKey } from '../witness/rolling-count.ts';
+import { wasTroubled } from '../witness/troubled.ts';
 import { installationOf } from '../witness/who.ts';
 import { minute, second, type Witness } from '../witness/witness.ts';
 import { isForged } from './excuses.ts';
@@ -42,7 +43,10 @@ interface Failures {
 const progress = ['Available', 'Creating', 'Updating', 'Deleting', ''];
 /** For so long after its mark is gone somebody may still be reading who looks for what a create made. */
 const lookMs = 3 * minute;
-/** A page of which less is shown, as by a service that lags, does not tell whether what follows is older, where all is of one moment. */
+/**
+ * A page of which less is shown, as by a service that lags, or can be read, does not tell whether what follows is older, where all
+ * is of one moment.
+ */
 const pageSize = 100;
 /** A client has given up by then. */
 const answerMs = 5 * second;
@@ -66,7 +70,8 @@ export function watchWholeLists(world: Witness, report: Report): void {
     const since = soughtSince(world, list);
     const isBeyond = (id: string | undefined) => madeAt(world, id) < since;
     const { ends } = readingOf(flight, list);
-    const isWhole = Array.isArray(items) && items.length >= pageSize;
+    const isOdd = wasTroubled(world, 'odd-items', flight.arrivedAt ?? scheduler.now);
+    const isWhole = Array.isArray(items) && items.length >= pageSize && !isOdd;
     if (isWhole && isBeyond(end) && !isBeyond(cursorOf(flight.path))) ends.add(end);
     else ends.delete(end);
   });
