@@ -210,11 +210,10 @@ export function standingOnPart(part: string): Standing {
 }
 
 /**
- * As `standingOnPart`, of what is to be removed: an annotation is no better there than the wish of who stays, or whoever forges
+ * As `standing`, of what is to be removed: an annotation is no better there than the wish of who stays, or whoever forges
  * one could have removed what another, who is older, asks for. Who is paused, or is to go, and never applied it would not have it.
  */
-export function standingToRemovePart(part: string): Standing {
-  const standing = standingOnPart(part);
+export function standingToRemovePart(part: string, standing = standingOnPart(part)): Standing {
   return (object) => {
     const known = standing(object);
     if (isProof(known)) return known;

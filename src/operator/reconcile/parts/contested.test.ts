@@ -5,7 +5,7 @@ import { Peers } from '../ownership/peers.ts';
 import { annotation } from '../resource/annotations.ts';
 import type { ManagedObject } from '../resource/resource.ts';
 import type { Fate } from '../resource/writer.ts';
-import { annotating, deleted, left, PartsFixture } from './parts.fixture.ts';
+import { annotating, createSettleMs, deleted, left, PartsFixture } from './parts.fixture.ts';
 
 let scene: PartsFixture;
 
@@ -79,6 +79,24 @@ describe('what another one has', () => {
     ]);
     expect(outcome).toMatchObject({ reason: 'Conflict', ownership: { parts: ['other'] } });
     expect(scene.calls).toEqual([]);
+  });
+
+  test.each([
+    ['is his where this process has put it there', 'put there', 'Conflict'],
+    ['is the elder one’s where that had no answer', undefined, 'Available'],
+  ])('%s, with no status of it yet, and an elder one has it on record too', async (_, fingerprint, reason) => {
+    const { recordOf, appliedParts, account } = annotation;
+    const records = (uid: string) => ({ [recordOf]: uid, [appliedParts]: 'thing', [account]: 'default' });
+    const creationTimestamp = '2026-01-02T00:00:00Z';
+    const younger = { ...holder.metadata, annotations: records('v'), creationTimestamp };
+    holders = [{ ...holder, metadata: younger, status: {} }];
+    scene.memory.of('v').inPlace = new Map([['thing', [{ fingerprint, fields: [], generation: 1, at: 0 }]]]);
+    const elder = { ...wish, metadata: { ...wish.metadata, annotations: records('u') } };
+    expect(await ensure([scene.part], elder)).toMatchObject({ reason });
+    const metadata = { ...elder.metadata, generation: 2 };
+    scene.now = createSettleMs;
+    await ensure([scene.part], { ...elder, metadata, spec: { managementPolicy: 'Manage' } });
+    expect(scene.calls).toEqual(reason === 'Conflict' ? [] : ['delete']);
   });
 
   test('is not changed where he got it while the change waited for its turn', async () => {

@@ -18,6 +18,7 @@ import {
   mayBeKept,
   type PartScope,
   sightOf,
+  standingHere,
   unreadMs,
 } from './part-scope.ts';
 
@@ -100,12 +101,12 @@ export class PartRemoval<Spec, Client> {
   }
 
   #keeper(): ManagedObject | undefined {
-    const { name } = this.#part;
     const { peers, resource } = this.#context;
+    const standing = standingToRemovePart(this.#part.name, standingHere(this.#part, peers));
     // What is provenly another's is so whatever account his key opens: it may be a wrong one for a minute.
     const isOurs = isProven(this.#part, resource.object) || this.#inPlace.isOfThisKey();
     const reach = isOurs ? 'account' : 'address';
-    return peers.keeperOf(resource.object, this.#scope.claim, standingToRemovePart(name), reach);
+    return peers.keeperOf(resource.object, this.#scope.claim, standing, reach);
   }
 
   /** How far apart two witnesses are: far, when nobody has seen the part with the key in force, which may be a wrong one. */

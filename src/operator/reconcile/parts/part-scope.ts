@@ -1,7 +1,8 @@
 import { canonicalURL } from '../../../common/http/url.ts';
 import { keySinceOf } from '../connections/connection.ts';
 import type { ReconcileContext } from '../context.ts';
-import { isProof, ownershipOf, standingOnPart } from '../ownership/ownership.ts';
+import { isProof, ownershipOf, type Standing, standingOnPart, wish } from '../ownership/ownership.ts';
+import type { Peers } from '../ownership/peers.ts';
 import type { ManagedObject } from '../resource/resource.ts';
 import type { Part } from './part.ts';
 
@@ -87,7 +88,7 @@ export function rivalOf(
   { claim }: { readonly claim: string },
 ): ManagedObject | undefined {
   const isContested = ownershipOf(object).contested?.includes(name) === true && !isProven({ name }, object);
-  return peers.rivalOf(object, claim, standingOnPart(name), isContested ? 'address' : 'account');
+  return peers.rivalOf(object, claim, standingHere({ name }, peers), isContested ? 'address' : 'account');
 }
 
 /** The keys of accounts are read at once, and within seconds after a start. */
@@ -99,7 +100,24 @@ export function mayBeKept(
   { peers }: Pick<ReconcileContext<unknown>, 'peers'>,
   { claim }: { readonly claim: string },
 ): boolean {
-  return peers.mayBeKept(claim, standingOnPart(name));
+  return peers.mayBeKept(claim, standingHere({ name }, peers));
+}
+
+/**
+ * As `standingOnPart`; but what is on record, and this process has put there itself, or found as asked, is proven, though no status may
+ * say so yet: its write may be refused for long.
+ */
+export function standingHere({ name }: { readonly name: string }, peers: Pick<Peers, 'factsOf'>): Standing {
+  const recorded = standingOnPart(name);
+  return (object) => {
+    const known = recorded(object);
+    if (isProof(known) || known >= wish) return known;
+    const isKnown = peers
+      .factsOf(object)
+      .inPlace?.get(name)
+      ?.some(({ fingerprint }) => fingerprint !== undefined);
+    return isKnown === true ? 0 : known;
+  };
 }
 
 /** The part is proven to be this very resource's. */
