@@ -431,9 +431,12 @@ describe('modules', () => {
     });
 
     test.each([
-      ['are for whom is proven to have them too', {}, 0],
-      ['are not for whom is proven to have lost them', { contested: ['compression'] }, 1],
-    ])('%s', async (_, lost, times) => {
+      ['are for whom is proven to have them too', false, {}, 0],
+      ['are not for whom is proven to have lost them', false, { contested: ['compression'] }, 1],
+      ['are not for whom came to have them with the same key', true, {}, 1],
+    ])('%s', async (_, isTogether, lost, times) => {
+      if (isTogether) await world.data('Secret', 'one', { key: mainKey }, 'a');
+      await world.pass(isTogether ? 60_000 : 0);
       const status = available(1, { ownership: { how: 'Applied', parts: ['compression'], ...lost } });
       await younger(told);
       await younger({ status });

@@ -7,7 +7,7 @@ import { idsIn } from './witness/ids.ts';
 import { type InstallationHistory, installationsOf } from './witness/installations.ts';
 import { fieldsOf, parsed, textsOf } from './witness/json.ts';
 import { type KubeWrite, kubeModelOf } from './witness/kube-model.ts';
-import { moduleOwnershipOf, names, partOf } from './witness/module-ownership.ts';
+import { moduleOwnershipOf, names, partOf, proves } from './witness/module-ownership.ts';
 import { type Mutation, mutationsOf, told } from './witness/mutations.ts';
 import { ownershipOf } from './witness/ownership.ts';
 import { domain, partCondition, type Resource } from './witness/resource.ts';
@@ -113,7 +113,7 @@ class Thefts {
     }
     const part = partOf(owner, call.path) ?? '';
     // Two put it in place at once, and the one has not heard of the other yet.
-    const isNews = since >= span[0] && owners.some((each) => each !== owner && isProvenToHave(each, part));
+    const isNews = since >= span[0] && owners.some((each) => each !== owner && proves(each.status, part));
     if (isNews || !this.#isSameKey(call, owner)) return undefined;
     const letsGo = owner.versions.during(...span).some((version) => version.deleting || !names(version, part));
     const others = owners.filter((each) => each !== owner).map(({ key }) => key);
@@ -127,8 +127,9 @@ class Thefts {
   #neverMet({ call, installation }: Mutation, owner: Resource, author: Resource): boolean {
     const { process, sentAt, path, service, key } = call;
     const part = partOf(author, path) ?? '';
-    // He was judged when he first put it there; of two who have it, age decides once it is known that their account is one.
-    if (isProvenToHave(author, part) && !hasLost(author, part)) return true;
+    // Of two who came to have it while keys kept them apart, age decides once it is known that their account is one.
+    if (proves(author.status, part) && !hasLost(author, part) && this.#cameApart(author, owner, installation, part))
+      return true;
     if (wasToldOfConflict(author, part)) return false;
     const begunAt = this.#world.beginnings.find((each) => each.process === process)?.at ?? 0;
     // What it read as it began, and what it heard of since.
@@ -136,6 +137,15 @@ class Thefts {
     const [his, mine] = [this.#keysIn(seen, owner, installation), this.#keysIn(seen, author, installation)];
     // Who has shown no key keeps what he is proven to have.
     return his.size > 0 && his.isDisjointFrom(mine.union(new Set([`${service} ${key}`])));
+  }
+
+  /** They had two keys when he first was proven to have it, as far as an operator may have known. */
+  #cameApart(author: Resource, owner: Resource, installation: InstallationHistory, part: string): boolean {
+    const first = author.statuses.all.find((status) => proves(status, part));
+    if (first === undefined) return false;
+    const known = moduleOwnershipOf(this.#world).spanAt(first.at);
+    const [his, mine] = [this.#keysIn(known, owner, installation), this.#keysIn(known, author, installation)];
+    return his.union(mine).size > 1;
   }
 
   /**
@@ -206,10 +216,6 @@ function wasGone({ thing, at, status }: Call): boolean {
 
 function wasToldOfConflict({ statuses }: Resource, part: string): boolean {
   return statuses.all.some((status) => partCondition(status, part)?.reason === 'Conflict');
-}
-
-function isProvenToHave({ status }: Resource, part: string): boolean {
-  return textsOf(fieldsOf(status?.fields.ownership).parts).includes(part);
 }
 
 /** To another one, before that one turned out to have it too. */

@@ -5,7 +5,7 @@ import { cloudModelOf, type Thing } from '../witness/cloud-model.ts';
 import { asksFor } from '../witness/implied.ts';
 import { canonical, fieldsOf } from '../witness/json.ts';
 import { kubeModelOf } from '../witness/kube-model.ts';
-import { moduleOwnershipOf, names, partOf, saysApplied } from '../witness/module-ownership.ts';
+import { moduleOwnershipOf, names, partOf, proves, saysApplied } from '../witness/module-ownership.ts';
 import { kindsOfCollection, ownershipOf } from '../witness/ownership.ts';
 import {
   begunVersionOf,
@@ -433,11 +433,6 @@ function wasPartSetBack(world: Witness, { versions: { all } }: Resource, thing: 
   const since = Math.max(...begun.map((each) => each.at));
   const isNew = all.every((each) => each.by === undefined || each.at < since || each.at > version.at);
   return !isServed(world, thing, version.at) || (isNew && version.at - since < recordsOpenMs);
-}
-
-function proves(status: Status | undefined, part: string | undefined): boolean {
-  const { parts } = fieldsOf(status?.fields.ownership);
-  return Array.isArray(parts) && parts.includes(part);
 }
 
 /** When it went, no status proved that it had the part, and another's proved one of the same path, in whatever account. */

@@ -7,7 +7,7 @@ import type { InstallationHistory } from './installations.ts';
 import { fieldsOf, parsed } from './json.ts';
 import type { AccountID } from './keys.ts';
 import { type KubeModel, type KubeWrite, kubeModelOf } from './kube-model.ts';
-import { domain, isObserved, type Kind, type Resource, type Version } from './resource.ts';
+import { domain, isObserved, type Kind, type Resource, type Status, type Version } from './resource.ts';
 import { perWorld, type Span, second, type Witness } from './witness.ts';
 
 export const moduleKinds: readonly Kind[] = ['HttpsRouteModules', 'HttpsEdgeModules', 'TlsEdgeTrafficPolicy'];
@@ -162,6 +162,12 @@ export function names({ spec }: Version, part: string): boolean {
 
 export function saysApplied({ annotations }: Version, part: string): boolean {
   return annotations[`${domain}/applied-parts`]?.split(',').includes(part) === true;
+}
+
+/** The status says that it has that part; tenants write none. */
+export function proves(status: Status | undefined, part: string | undefined): boolean {
+  const { parts } = fieldsOf(status?.fields.ownership);
+  return Array.isArray(parts) && parts.includes(part);
 }
 
 function everNamed(resource: Resource, path: string): boolean {
