@@ -32,17 +32,14 @@ export function calm(world: Witness, report: Report) {
     count.add(at);
     return count.count(at) <= writesATry * mostTries;
   };
-  const marked = new Set<string>();
+  const [isFirstMark, isFirstRighting] = [once(), once()];
   const isMarkedAnew = ({ resource }: KubeWrite) => {
-    if (resource === undefined || marked.has(resource.uid) || !wasRestored(world)) return false;
-    marked.add(resource.uid);
-    return isOfMarkAlone(resource.versions.all.slice(-2));
+    const isFirst = resource !== undefined && wasRestored(world) && isFirstMark(resource.uid);
+    return isFirst && isOfMarkAlone(resource.versions.all.slice(-2));
   };
-  const rightedOnce = new Set<string>();
   const isRighted = ({ at, resource }: KubeWrite) => {
-    if (resource?.kind !== 'RequestReplay' || rightedOnce.has(resource.uid) || !wasPruned(world)) return false;
-    rightedOnce.add(resource.uid);
-    return isOfFieldsAlone(resource.statuses.all.slice(-2), at);
+    const isFirst = resource?.kind === 'RequestReplay' && wasPruned(world) && isFirstRighting(resource.uid);
+    return isFirst && isOfFieldsAlone(resource.statuses.all.slice(-2), at);
   };
   const countTry = ({ method, path, flight, at }: Call) => {
     const count = tries.of(method, path, method === 'POST' ? flight.body : '');
@@ -59,6 +56,12 @@ export function calm(world: Witness, report: Report) {
       isAtRest = true;
     },
   };
+}
+
+/** Whether each is asked for the first time. */
+function once(): (uid: string) => boolean {
+  const known = new Set<string>();
+  return (uid) => !known.has(uid) && known.add(uid).has(uid);
 }
 
 const isTry = (call: Call): boolean => !succeeded(call) && call.status < 500;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { mainKey } from '../core/story.ts';
+import { type Act, mainKey } from '../core/story.ts';
 import { surroundings } from '../core/surroundings.ts';
 import { sameAsFresh } from './same-as-fresh.ts';
 import {
@@ -55,6 +55,25 @@ test('what was imported may be as it was before', async () => {
   await rename(id, 'other');
   await world.write('BotUser', 'bot', { annotations: { 'edge-operator.dev/external-id': null } });
   await world.write('BotUser', 'bot', { annotations: { 'edge-operator.dev/external-id': id } });
+  expect(await spoke()).toEqual([]);
+});
+
+test('what could not be kept apart from the start is not compared', async () => {
+  const two = { name: 'two', settings: { watchNamespaces: 'b', resyncInterval: '1m' } };
+  const acts: readonly Act[] = [{ at: 0, do: 'start', installation: 'two' }];
+  world = new FakeWorld({ seed: 2, installations: [{ name: 'op' }, two], acts });
+  judge = world.judge(sameAsFresh);
+  const [edge] = surroundings.httpsEdges;
+  const spec = { edgeID: edge?.id, tlsTermination: { enabled: true } };
+  const { conditions } = available(1) as { conditions: readonly unknown[] };
+  const status = { conditions: [...conditions, condition('TlsTerminationReady', 'True', 'Available', 1)] };
+  await world.write('HttpsEdgeModules', 'elder', { spec, status, by: operator });
+  const path = `/edges/https/${edge?.id}/tls_termination`;
+  await world.call({ method: 'PUT', path, body: { enabled: true, min_version: '1.2' } });
+  // Which has a second part to be read: from the start of this seed it is managed by who sees it alone.
+  const parts = { tlsTermination: { enabled: false }, mutualTLS: { certificateAuthorityIDs: [] } };
+  const rival = { namespace: 'b', spec: { ...spec, ...parts } };
+  await world.write('HttpsEdgeModules', 'rival', { ...rival, status: unready(1, 'Conflict', 'Stalled'), by: operator });
   expect(await spoke()).toEqual([]);
 });
 

@@ -20,12 +20,9 @@ export class Sightings {
     network.arrivals.add((flight, { status, body }) => {
       const installation = installationOf(flight.from.name);
       if (flight.to.name === 'kube' || status >= 300 || installation === undefined) return;
-      // A file is read until it stays as it is.
-      const changing = [flight.sentAt - second, flight.sentAt] as const;
-      const isOfChange =
-        installationsOf(world)
-          .get(installation)
-          ?.isRekeyedIn(...changing) === true;
+      // A file has changed some time before its key is put in force: it is read until it stays as it is.
+      const history = installationsOf(world).get(installation);
+      const isOfChange = history?.isRekeyedIn(flight.sentAt - second, flight.sentAt) === true;
       const key = keyOf(flight);
       const account = accountOf(flight.to.name, key);
       for (const [id] of body.matchAll(/\b(?:ra|bot)_[0-9A-Za-z]+/g)) {
