@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { Endpoint } from '../cloud/schemas.ts';
 import {
@@ -139,6 +140,25 @@ describe('who made it', () => {
     expect(originOf(as({ name: endpointName('ep_2') }), maker)).toBe('of another');
     expect(originOf(as({ namespace: 'elsewhere' }), maker)).toBe('of another');
     expect(originOf(unmarked, maker)).toBe('unmarked');
+  });
+
+  test.each([
+    ['could not be read before', 'blue', 'blue-0a1b2c3d'],
+    ['cannot be read any more', 'blue-0a1b2c3d', 'blue'],
+  ])('is the same installation where the uid of its namespace %s', (_when, before, now) => {
+    const left = endpointConfigMap(endpointJSON(required), { ...maker, installation: before }, 'edge-system');
+    expect(originOf(left, { ...maker, installation: now })).toBe('ours');
+  });
+
+  test('of an earlier version, whose marks have that uid', () => {
+    const mark = hash(
+      'sha256',
+      JSON.stringify(['blue-0a1b2c3d', 'default', 'edge-system', made.metadata.name]),
+      'base64url',
+    );
+    const earlier = as({ annotations: { 'edge-operator.dev/mirrored-by': mark.slice(0, 22) } });
+    expect(originOf(earlier, { ...maker, installation: 'blue-0a1b2c3d' })).toBe('ours');
+    expect(originOf(earlier, { ...maker, installation: 'blue-89abcdef' })).toBe('of another');
   });
 
   test.each([

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Endpoint } from '../cloud/schemas.ts';
+import { plainName } from '../kube/installation-name.ts';
 import type { KubeObject, ObjectRef, OwnerReference } from '../kube/types.ts';
 
 export { configMapType } from '../kube/types.ts';
@@ -77,7 +78,7 @@ export function endpointConfigMap(json: string, maker: Maker, namespace: string)
     metadata: {
       name,
       namespace,
-      annotations: { [mirroredBy]: markOf(maker, { name, namespace }) },
+      annotations: { [mirroredBy]: markOf(plain(maker), { name, namespace }) },
       labels: {
         'app.kubernetes.io/managed-by': 'edge-operator',
         ...mirrorLabels(maker.account),
@@ -110,7 +111,13 @@ export type Origin = 'ours' | 'of another' | 'unmarked';
 export function originOf(configMap: ConfigMap, maker: Maker): Origin {
   const mark = markIn(configMap);
   if (mark === undefined) return 'unmarked';
-  return mark === markOf(maker, configMap.metadata) ? 'ours' : 'of another';
+  // Earlier marks have the whole name of the installation.
+  return [plain(maker), maker].some((each) => mark === markOf(each, configMap.metadata)) ? 'ours' : 'of another';
+}
+
+/** The same maker whether or not the uid of its namespace, of which there is one in a cluster, can be read. */
+function plain(maker: Maker): Maker {
+  return { ...maker, installation: plainName(maker.installation) };
 }
 
 /**

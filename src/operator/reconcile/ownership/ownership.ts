@@ -1,4 +1,5 @@
 import { isUsableID } from '../../../common/cloud-id.ts';
+import { plainName } from '../../kube/installation-name.ts';
 import { keyOf } from '../../kube/types.ts';
 import type { Connection } from '../connections/connection.ts';
 import { annotation, annotationOf, hasIntent, isPaused, recordIn } from '../resource/annotations.ts';
@@ -28,7 +29,7 @@ export function installationOf(object: ManagedObject): string | undefined {
 
 /** Whether two names are of one installation: one of them may lack the uid of its namespace, where that could not be read. */
 export function isSameInstallation(a: string, b: string): boolean {
-  const [plainA, plainB] = [a, b].map((name) => name.replace(/-[0-9a-f]{8}$/, ''));
+  const [plainA, plainB] = [a, b].map(plainName);
   return a === b || (plainA === plainB && (a === plainA || b === plainB));
 }
 

@@ -1,8 +1,11 @@
-import type { Log } from '../common/log.ts';
-import type { Runtime } from '../common/runtime.ts';
-import type { KubeClient } from './kube/client.ts';
-import { isForbidden } from './kube/errors.ts';
-import { namespaceType } from './kube/types.ts';
+import type { Log } from '../../common/log.ts';
+import type { Runtime } from '../../common/runtime.ts';
+import type { KubeClient } from './client.ts';
+import { isForbidden } from './errors.ts';
+import { namespaceType } from './types.ts';
+
+/** Without the uid of a namespace, which a name lacks where that could not be read. */
+export const plainName = (installation: string): string => installation.replace(/-[0-9a-f]{8}$/, '');
 
 export interface InstallationNameOptions extends Pick<Runtime, 'monotonic'> {
   readonly client: Pick<KubeClient, 'get'>;

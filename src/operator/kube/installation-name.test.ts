@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { silentLog } from '../common/log.ts';
-import { ManualClock } from './controller/manual-clock.fixture.ts';
-import { InstallationName } from './installation.ts';
-import { KubeError } from './kube/errors.ts';
+import { silentLog } from '../../common/log.ts';
+import { ManualClock } from '../controller/manual-clock.fixture.ts';
+import { KubeError } from './errors.ts';
+import { InstallationName } from './installation-name.ts';
 
 type Read = () => Promise<unknown>;
 
