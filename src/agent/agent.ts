@@ -1,4 +1,4 @@
-import { cannotListen } from '../common/listen.ts';
+import { cannotListen, listeningAt } from '../common/listen.ts';
 import { type Log, silentLog } from '../common/log.ts';
 import { UsageError } from '../common/usage.ts';
 import { createApp } from './api/app.ts';
@@ -92,6 +92,7 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
     await named(names.edge_addr ?? 'edge_addr', edge.listen(config.edge_addr));
     const listening = app
       .listen(config.web_addr)
+      .then(() => `http://${listeningAt(app.server, config.web_addr).local}`)
       .catch((cause) => Promise.reject(cannotListen(config.web_addr, cause)));
     const url = await named(names.web_addr ?? 'web_addr', listening);
     // Behind the addresses, as the log tells of each; before a request comes, as nothing here waits for anything outside.

@@ -1,6 +1,7 @@
 import type { AddressInfo, Server } from 'node:net';
 
 export interface Address {
+  /** Empty for every interface, of IPv6 and of IPv4. */
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
@@ -22,7 +23,7 @@ export function parseAddress(text: string): Address | undefined {
   if (match === null) return undefined;
   const port = Number(match[3]);
   if (port > 65_535) return undefined;
-  return { host: match[1] ?? (match[2] || '0.0.0.0'), port };
+  return { host: match[1] ?? match[2] ?? '', port };
 }
 
 /** Resolves with the address it really has; rejects, naming the address, when it cannot be had. */
@@ -32,11 +33,17 @@ export async function listen(server: Server, address: Address): Promise<Listenin
     server.on('error', (cause) => reject(cannotListen(address, cause)));
     server.listen({ ...address }, resolve);
   });
-  const { address: host, port } = server.address() as AddressInfo;
+  return listeningAt(server, address);
+}
+
+/** Where a server listens that was to listen at `asked`. */
+export function listeningAt(server: Server, asked: Address): Listening {
+  const { address, port } = server.address() as AddressInfo;
+  const host = asked.host === '' ? '' : address;
   return { host, port, text: textOf({ host, port }), local: textOf({ host: loopback[host] ?? host, port }) };
 }
 
-const loopback: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+const loopback: Readonly<Record<string, string>> = { '': '127.0.0.1', '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** What Node says of an address that cannot be had, in plain words. */
 export function cannotListen(address: Address, cause: NodeJS.ErrnoException): Error {
@@ -45,5 +52,5 @@ export function cannotListen(address: Address, cause: NodeJS.ErrnoException): Er
 }
 
 function textOf({ host, port }: Address): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return `${host.includes(':') ? `[${host}]` : host || '0.0.0.0'}:${port}`;
 }

@@ -13,8 +13,8 @@ describe('settings', () => {
       takeOver: false,
       concurrency: 8,
       leaderElect: false,
-      metricsAddr: { host: '0.0.0.0', port: 8080 },
-      healthAddr: { host: '0.0.0.0', port: 8081 },
+      metricsAddr: { host: '', port: 8080 },
+      healthAddr: { host: '', port: 8081 },
       logLevel: 'info',
       logFormat: 'json',
     });

@@ -380,7 +380,7 @@ describe('the agent', () => {
 
   test('takes requests under the names of its Service, and the configuration that was given', () => {
     const config = readConfig(parseConfig(only(of('everything'), 'ConfigMap', name).data['agent.yml']));
-    expect(config.web_addr).toEqual({ host: '0.0.0.0', port: 4040 });
+    expect(config.web_addr).toEqual({ host: '', port: 4040 });
     expect(config.web_allow_hosts).toContain(`${name}.${release.namespace}.svc`);
     expect(config.tunnels.map((tunnel) => tunnel.name)).toEqual(['web']);
   });

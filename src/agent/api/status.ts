@@ -33,7 +33,7 @@ export async function agentStatus({ version, region, edge, ticks, cloud }: Statu
 
 function connected({ host, port }: Address): Promise<void> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: host === '0.0.0.0' || host === '::' ? 'localhost' : host, port });
+    const socket = connect({ host: ['', '0.0.0.0', '::'].includes(host) ? 'localhost' : host, port });
     socket.once('error', reject);
     socket.once('connect', () => {
       socket.destroy();
