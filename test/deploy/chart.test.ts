@@ -146,6 +146,10 @@ describe('flags', () => {
     expect([volumes, containers[0].volumeMounts]).toEqual([undefined, undefined]);
     expect(flagsOf(containers[0]).get('mirror-interval')).toBe('0');
   });
+
+  test('accounts that share a key have a budget without a default account too', () => {
+    expect(flagsOf(containerOf(operatorOf(of('only accounts')))).get('requests-per-minute')).toBe('120');
+  });
 });
 
 describe('the definitions', () => {
@@ -213,13 +217,14 @@ describe('roles', () => {
     expect(grants('two namespaces', 'configmaps')).toEqual([`Role other: ${write}`, `Role team: ${write}`]);
   });
 
-  test.each<[object, boolean]>([
+  test.each<[object | undefined, boolean]>([
     [{}, true],
     [{ protocols: ['tcp'] }, true],
-    [{ enabled: false }, false],
-  ])("where one of the chart's accounts mirrors: %j", async (endpointMirror, mirrors) => {
+    [{ enabled: false }, true],
+    [undefined, false],
+  ])("where one of the chart's accounts mirrors, or no longer does: %j", async (endpointMirror, mirrors) => {
     const objects = await render({
-      accounts: [{ name: 'x', existingSecret: 's', apiURL: 'https://a', endpointMirror }],
+      accounts: [{ name: 'x', existingSecret: 's', apiURL: 'https://a', ...(endpointMirror && { endpointMirror }) }],
     });
     const { rules } = only(objects, 'Role', 'edge-edge-operator-accounts');
     expect(rules.some(({ resources }: { resources: string[] }) => resources.includes('configmaps'))).toBe(mirrors);

@@ -122,7 +122,8 @@ app.kubernetes.io/component: {{ .component }}
 {{- $known := default (dict "secrets" list "mirror" false) (get $needs $namespace) }}
 {{- $secret := include "edge-operator.secretOfAccount" (dict "root" $ "account" .) }}
 {{- $secrets := ternary $known.secrets (append $known.secrets $secret | uniq) $.Values.rbac.secrets }}
-{{- $mirrors := and (hasKey . "endpointMirror") (dig "endpointMirror" "enabled" true .) (not $.Values.endpointMirror.cloudAccounts) }}
+{{- /* One that is turned off has ConfigMaps to delete. */}}
+{{- $mirrors := and (hasKey . "endpointMirror") (not $.Values.endpointMirror.cloudAccounts) }}
 {{- $needs = set $needs $namespace (dict "secrets" $secrets "mirror" (or $known.mirror $mirrors)) }}
 {{- end }}
 {{- $needs | toJson }}
