@@ -49,8 +49,8 @@ export interface Agent {
   readonly edgeURL: string;
   /** One more tunnel. @throws AgentProblem when it cannot be had. */
   startTunnel(definition: Definition): Promise<Tunnel>;
-  /** Stops all tunnels and cuts open connections. */
-  close(): Promise<void>;
+  /** Stops all tunnels and cuts open connections, once the http answers under way have ended or had so many milliseconds. */
+  close(patienceMs?: number): Promise<void>;
 }
 
 /**
@@ -84,7 +84,8 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
   const routes = apiRoutes({ tunnels, captures, replays, status });
   const app = createApp({ routes, allowHosts: config.web_allow_hosts, descriptors, timeouts: timeouts.api, log });
   addInspector(app, { captures, replays, history, page: await readPage() });
-  const close = async () => {
+  const close = async (patienceMs = 0) => {
+    if (patienceMs > 0) await edge.drain(patienceMs);
     tunnels.stopAll();
     await Promise.all([edge.close(), app.close(), leases?.close()]);
   };

@@ -79,6 +79,7 @@ test('an agent is used from its first tunnel to its last', async () => {
   expect(await json(replayCommand(), id, '--tunnel', 'blind')).toEqual({});
   expect(await output(clearCommand())).toBe('all captured requests are forgotten\n');
   expect(await json(clearCommand())).toEqual({});
+  expect(await output(tunnelsCommand(), 'list')).toBe(await output(tunnelsCommand()));
   expect(await output(requestsCommand())).toBe('no captured requests\n');
   expect(await json(tunnelsCommand(), 'stop', 'web')).toEqual({});
 });
@@ -97,7 +98,7 @@ describe('what cannot be done is one line that says why', () => {
     [['--limit', '0'], requestsCommand, '--limit must be a whole number of at least 1, not "0"'],
     [['id', '--tunnel', 'x'], requestsCommand, '--limit and --tunnel are for the list'],
     [['start', '80', '--set', 'x'], tunnelsCommand, '--set must be parameter=value, not "x"'],
-    [['strat', '80'], tunnelsCommand, 'tunnels has no command "strat", only start and stop'],
+    [['strat', '80'], tunnelsCommand, 'tunnels has no command "strat", only list, start, and stop'],
   ])('%j was used wrongly', async (argv, command, message) => {
     const error = output(command(), ...argv);
     await expect(error).rejects.toMatchObject({ name: 'UsageError', message: expect.stringContaining(message) });

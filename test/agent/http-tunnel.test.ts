@@ -596,6 +596,37 @@ describe('failures', () => {
     await slow.close();
   });
 
+  describe('an agent that ends', () => {
+    /** An answer that has begun, and what ends it. */
+    const underWay = async () => {
+      const own = await startTestAgent();
+      const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+      const local = await serve((_request, response) => {
+        response.write('begun');
+        void ended.then(() => response.end(', ended'));
+      });
+      const { public_url: url } = await own.tunnel({ name: 'web', proto: 'http', addr: local.addr });
+      const request = own.through(url).end();
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      return { own, url, end, response };
+    };
+
+    test('has answers end that are under way, and takes no further connection', async () => {
+      const { own, url, end, response } = await underWay();
+      const closed = own.close(60_000);
+      await expect(own.visit(url)).rejects.toThrow('ECONNREFUSED');
+      end();
+      expect(await text(response)).toBe('begun, ended');
+      await closed;
+    });
+
+    test('cuts those that take too long', async () => {
+      const { own, response } = await underWay();
+      const [read] = await Promise.allSettled([text(response), own.close(50)]);
+      expect(read).toMatchObject({ status: 'rejected', reason: { code: 'ECONNRESET' } });
+    });
+  });
+
   describe.each([
     ['http', ''],
     ['https', 'https://'],

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { lingerMs, type ServerTimeouts, serverTimeouts } from '../../common/http-server/timeouts.ts';
@@ -21,6 +22,9 @@ export class Edge {
   readonly #visitors = new WeakMap<HttpTunnel, Set<Socket>>();
   /** Each is cut by its tunnel, whichever others it visited before. */
   readonly #upgraded = new WeakSet<Socket>();
+  /** Answers that are not whole yet. */
+  readonly #owed = new Set<ServerResponse>();
+  #isClosing = false;
   readonly #descriptors: Descriptors;
   readonly #dismissAll: () => void;
   #address: Address = { host: '127.0.0.1', port: 0 };
@@ -85,6 +89,17 @@ export class Edge {
     this.#tunnels.delete(label);
   }
 
+  /** Takes no further connection, and for up to so many milliseconds lets answers end that are under way. */
+  async drain(patienceMs: number): Promise<void> {
+    this.#isClosing = true;
+    this.#server.close();
+    for (const response of this.#owed) response.shouldKeepAlive = false;
+    const signal = AbortSignal.timeout(patienceMs);
+    while (this.#owed.size > 0 && !signal.aborted) {
+      await Promise.allSettled([...this.#owed].map((response) => once(response, 'close', { signal })));
+    }
+  }
+
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeAllConnections();
@@ -98,7 +113,9 @@ export class Edge {
       refuse(request, response);
       return;
     }
-    if (this.#descriptors.isCrowded) response.shouldKeepAlive = false;
+    this.#owed.add(response);
+    response.once('close', () => this.#owed.delete(response));
+    if (this.#isClosing || this.#descriptors.isCrowded) response.shouldKeepAlive = false;
     this.#count(request.socket, tunnel);
     tunnel.serve(request, response);
   }

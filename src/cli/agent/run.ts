@@ -18,6 +18,9 @@ export function addRunFlags(command: Command): Command {
     .option('--api-key-file <file>', 'file with the API key for it, re-read when it changes');
 }
 
+/** For the answers under way when it is told to stop. */
+const patienceMs = 5_000;
+
 /** Runs an agent with the tunnels of its configuration until it is told to stop. */
 export async function runAgent(flags: AgentRunFlags): Promise<void> {
   await run(flags, await configOf(flags));
@@ -43,8 +46,10 @@ async function run(flags: AgentRunFlags, config: AgentConfig, definition?: Defin
     out.write(`Local Agent API and inspector listening on ${agent.url}, http tunnels on ${agent.edgeURL}\n`);
     if (tunnel !== undefined) out.write(`${tunnel.publicURL} forwards to ${tunnel.definition.addr}\n`);
     await stopped;
-  } finally {
+    await agent.close(patienceMs);
+  } catch (error) {
     await agent.close();
+    throw error;
   }
 }
 

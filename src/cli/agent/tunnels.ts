@@ -12,7 +12,11 @@ export function tunnelsCommand(): Command {
   const command = new Command('tunnels')
     .description('List the tunnels of a running agent; below it: start and stop them.')
     .action(list);
-  return addSubcommands(addAgentFlags(command), [startCommand(), stopCommand()]);
+  return addSubcommands(addAgentFlags(command), [listCommand(), startCommand(), stopCommand()]);
+}
+
+function listCommand(): Command {
+  return addAgentFlags(new Command('list').description('List them.')).action(list);
 }
 
 function startCommand(): Command {
