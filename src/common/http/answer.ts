@@ -84,7 +84,8 @@ export function refusal(answer: Answer, meaning: Meaning = {}): ApiError {
   const { service, operation, at, status, headers } = answer;
   const { code: given, messages, requestIDs = [] } = service.errorBody(parseJSON(answer.text));
   const code = isHarmlessCode(answer, given) ? given : undefined;
-  const said = messages
+  // A 429 may count down the seconds to wait, and would be news each time.
+  const said = (status === 429 ? [] : messages)
     .map((message) => harmless(answer, message, requestIDs))
     .filter((message) => message !== '')
     .slice(0, mostMessages);

@@ -48,13 +48,14 @@ describe('an answer that is not a success', () => {
   ])('%i is %s, definite: %s', async (status, reason, definite) => {
     api.play(error(status));
     const failed = await failure(api.client().botUsers.create({ name: 'x' }, call));
-    // A key is refused for whatever it is used; and what is said about it may tell it.
+    // A key is refused for whatever it is used; and what is said about it may tell it. A 429 counts down.
     const operation = status === 401 ? undefined : 'bot_users.create';
-    const keyWords: Record<number, string> = {
+    const otherWords: Record<number, string> = {
       401: '; replace the API key',
       403: ': give the API key the right to do this, or use another key',
+      429: '',
     };
-    const words = `the API answered ${status}: ERR_EDGE_${status}${keyWords[status] ?? ': the reason'}`;
+    const words = `the API answered ${status}: ERR_EDGE_${status}${otherWords[status] ?? ': the reason'}`;
     const message = operation === undefined ? words : `${operation}: ${words}`;
     const code = `ERR_EDGE_${status}`;
     expect(failed).toMatchObject({ operation, reason, definite, status, code, retryAfterMs: undefined, message });
@@ -133,7 +134,17 @@ describe('429', () => {
     const pause = (limiter.state().pausedUntilMs ?? 0) - performance.now();
     expect(pause).toBeGreaterThan(25_000);
     expect(pause).toBeLessThanOrEqual(30_000);
-    expect(api.reports[0]).toMatchObject({ outcome: 'RateLimited', priority: 'resync' });
+    expect(api.reports[0]).toMatchObject({ outcome: 'RateLimited', priority: 'resync', retryAfterMs: 30_000 });
+  });
+
+  test('reads the same however many seconds it counts down', async () => {
+    const counted = async (seconds: number) => {
+      const msg = `too many requests; try again in ${seconds} s`;
+      api.play(json(429, { error_code: 'ERR_EDGE_120', msg }, { 'retry-after': String(seconds) }));
+      return (await failure(api.client().botUsers.get('bot_1', call))).message;
+    };
+    expect(await counted(60)).toBe('bot_users.get: the API answered 429: ERR_EDGE_120');
+    expect(await counted(59)).toBe('bot_users.get: the API answered 429: ERR_EDGE_120');
   });
 
   test('is told to changes that come while a long pause lasts, without a request', async () => {
