@@ -24,6 +24,8 @@ export interface RequestReport {
   readonly outcome: 'ok' | ApiErrorReason;
   /** The service refused the key, and not only what was asked for with it. */
   readonly keyRefused: boolean;
+  /** For how long it asked not to be asked again. */
+  readonly retryAfterMs: number | undefined;
   /** From sending to the end of the answer. */
   readonly ms: number;
   /** For the limiter, before sending. */
@@ -256,6 +258,7 @@ export class Transport {
     };
     let status: number | undefined;
     let outcome: RequestReport['outcome'] = 'ok';
+    let retryAfterMs: number | undefined;
     try {
       const answer = await this.#http.exchange(operation, key, permit);
       status = answer.status;
@@ -266,8 +269,8 @@ export class Transport {
     } catch (error) {
       if (error instanceof ApiError) {
         outcome = error.reason;
-        status = error.status;
-        if (outcome === 'RateLimited') limiter.penalize(error.retryAfterMs);
+        ({ status, retryAfterMs } = error);
+        if (outcome === 'RateLimited') limiter.penalize(retryAfterMs);
       }
       throw error;
     } finally {
@@ -276,8 +279,8 @@ export class Transport {
       const keyRefused = gate.refuses(status, { isList: isList(operation) });
       const { waitedMs } = slot;
       const { priority } = call;
-      if (!isStopped)
-        this.#options.onRequest?.({ operation: name, method, status, outcome, keyRefused, ms, waitedMs, priority });
+      const asked = { operation: name, method, priority };
+      if (!isStopped) this.#options.onRequest?.({ ...asked, status, outcome, keyRefused, retryAfterMs, ms, waitedMs });
     }
   }
 }

@@ -30,8 +30,8 @@ function setup({ requestsPerMinute = 120 } = {}) {
       seen.overs += 1;
     },
   });
-  const hear = (outcome: 'ok' | 'Unreachable' | 'Rejected', times = 1) => {
-    for (let time = 0; time < times; time += 1) outage.heard({ operation: 'bot_users.get', outcome });
+  const hear = (outcome: 'ok' | 'Unreachable' | 'Rejected', times = 1, retryAfterMs?: number) => {
+    for (let time = 0; time < times; time += 1) outage.heard({ operation: 'bot_users.get', outcome, retryAfterMs });
   };
   return { budget, lines, seen, hear, close: () => closing.abort() };
 }
@@ -74,6 +74,20 @@ test('the end of an hour is noticed within half a minute, and told once', async 
   // At its beginning, every five minutes, and at its end.
   expect(lines).toHaveLength(1 + 12 + 1);
   expect(lines.at(-1)).toBe('the cloud answers again');
+});
+
+test('it is not asked before it wants to be, nor for what it wanted before it answered', async () => {
+  const { hear, seen } = setup();
+  hear('Unreachable', 1, 60 * minute);
+  hear('ok');
+  hear('Unreachable', 2);
+  hear('Unreachable', 1, 2 * minute);
+  await jest.advanceTimersByTimeAsync(minute);
+  hear('Unreachable', 1, 4 * minute);
+  await jest.advanceTimersByTimeAsync(4 * minute - 1);
+  expect(seen.probes).toBe(0);
+  await jest.advanceTimersByTimeAsync(minute);
+  expect(seen.probes).toBeGreaterThan(0);
 });
 
 test('any answer ends it, whoever asked', async () => {

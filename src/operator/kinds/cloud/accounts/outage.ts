@@ -30,13 +30,15 @@ export interface OutageOptions extends Pick<Runtime, 'monotonic' | 'random'> {
 
 /**
  * Notices that a service does not answer an account, finds out when it does again, every 10 to 30 s by one request (later
- * where the budget is small), and tells then: resources that failed meanwhile would wait for up to five minutes.
+ * where the budget is small, or the service asks for that), and tells then: resources that failed meanwhile would wait for up to five minutes.
  */
 export class Outage {
   readonly #options: OutageOptions;
   readonly #clock: Clock;
   readonly #trouble: Trouble;
   #failures = 0;
+  /** Until when the service asked not to be asked again. */
+  #quietUntil = Number.NEGATIVE_INFINITY;
   /** Aborted when it is over. */
   #outage: AbortController | undefined;
   /** The probe was not answered either: it is not some operations alone that fail. */
@@ -50,11 +52,12 @@ export class Outage {
   }
 
   /** Of each request of the account. */
-  heard({ operation, outcome }: Pick<RequestReport, 'operation' | 'outcome'>): void {
+  heard({ operation, outcome, retryAfterMs = 0 }: Pick<RequestReport, 'operation' | 'outcome' | 'retryAfterMs'>): void {
     if (outcome !== 'Unreachable') {
       this.#answered();
       return;
     }
+    this.#quietUntil = Math.max(this.#quietUntil, this.#clock.now() + retryAfterMs);
     this.#failures += 1;
     if (this.#failures < inARow) return;
     this.#trouble.failed('the cloud does not answer', { operation });
@@ -64,8 +67,13 @@ export class Outage {
     void this.#findOut(this.#outage.signal);
   }
 
+  get #quietMs(): number {
+    return this.#quietUntil - this.#clock.now();
+  }
+
   #answered(): void {
     this.#failures = 0;
+    this.#quietUntil = Number.NEGATIVE_INFINITY;
     if (this.#outage === undefined) return;
     this.#outage.abort();
     this.#outage = undefined;
@@ -84,8 +92,8 @@ export class Outage {
     const maxMs = Math.max(latestMs, 60_000 / (requestsPerMinute() * share));
     const backoff = new Backoff({ minMs: Math.min(soonestMs, maxMs), maxMs }, random);
     while (!over.aborted) {
-      await this.#clock.sleep(backoff.next(), over).catch(() => {});
-      if (over.aborted || isIdle()) continue;
+      await this.#clock.sleep(Math.max(backoff.next(), this.#quietMs), over).catch(() => {});
+      if (over.aborted || isIdle() || this.#quietMs > 0) continue;
       await probe().catch(() => {});
       if (!over.aborted) this.#isWhole = true;
     }
