@@ -64,6 +64,21 @@ test.each([
   expect(thing.object.metadata.annotations?.[annotation.createdID] === 'thing_lost').toBe(isAdopted);
 });
 
+test('what was only observed is told of when the resource goes on to manage it, once', async () => {
+  const annotations = { [annotation.externalID]: 'thing_1' };
+  thing.object = { ...thing.object, metadata: { ...thing.object.metadata, annotations } };
+  const after = async (managementPolicy: 'Observe' | 'Manage') => {
+    thing.object = { ...thing.object, spec: { managementPolicy } };
+    const { fields, ownership } = await thing.reconcile();
+    thing.object = { ...thing.object, status: { ...fields, ownership } as NonNullable<ManagedObject['status']> };
+    return thing.told.filter((line) => line.startsWith('Adopted'));
+  };
+  const adopted = [`Adopted adopted thing thing_1, named by ${annotation.externalID}`];
+  expect(await after('Observe')).toEqual([]);
+  expect(await after('Manage')).toEqual(adopted);
+  expect(await after('Manage')).toEqual(adopted);
+});
+
 test('a resource that is to go does not wait for ever to learn whose what it may have made is', async () => {
   const annotations = { [annotation.externalID]: 'thing_lost' };
   const other: ManagedObject = {

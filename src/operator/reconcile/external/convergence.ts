@@ -8,6 +8,7 @@ import {
   nowhere,
   originOf,
   ownedIDOf,
+  ownershipOf,
 } from '../ownership/ownership.ts';
 import { unlessTaken } from '../permits.ts';
 import { nextRecreation, noteRecreation } from '../recreation.ts';
@@ -180,7 +181,7 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
     const { record } = this.#means;
     const { object } = this.#context.resource;
     if (!isObserver(object)) {
-      if (originOf(object, id) !== 'Created' && object.status?.id !== id)
+      if (originOf(object, id) !== 'Created' && ownershipOf(object).id !== id)
         this.#context.journal.event('Adopted', `adopted ${displayName} ${id}, named by ${annotation.externalID}`);
       await record.keep(id);
     }
