@@ -15,8 +15,8 @@ export type ReconcileResult =
   | { readonly kind: 'done' }
   /** In `ms` milliseconds, as a `resync` unless it says otherwise. */
   | { readonly kind: 'after'; readonly ms: number; readonly priority?: Priority }
-  /** Later and later, not before `atLeastMs`. */
-  | { readonly kind: 'backoff'; readonly atLeastMs?: number }
+  /** Later and later, up to `atMostMs` and not before `atLeastMs`. */
+  | { readonly kind: 'backoff'; readonly atLeastMs?: number | undefined; readonly atMostMs?: number | undefined }
   /** At once, as after a 409 from Kubernetes; repeated ones are slowed down a little. */
   | { readonly kind: 'again' };
 
@@ -229,7 +229,7 @@ export class Controller {
     if (result.kind === 'again') return this.#again(key);
     this.#conflicts.forget(key);
     if (result.kind === 'backoff') {
-      queue.addBackoff(key, 'first', { atLeastMs: result.atLeastMs });
+      queue.addBackoff(key, 'first', result);
       return 'requeue';
     }
     queue.forget(key);

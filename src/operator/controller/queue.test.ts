@@ -180,6 +180,15 @@ describe('backoff', () => {
     await clock.advance(1);
     expect(queue.depth()).toBe(1);
   });
+
+  test('waits no longer than other work on the key does, unless that is too soon', () => {
+    const { queue } = setup();
+    const atMostMs = 3_000;
+    expect(Array.from({ length: 4 }, () => queue.addBackoff('a', 'first', { atMostMs }))).toEqual([
+      1_000, 2_000, 3_000, 3_000,
+    ]);
+    expect(queue.addBackoff('a', 'first', { atMostMs, atLeastMs: 10_000 })).toBe(10_000);
+  });
 });
 
 test('of a lane and class only so many are handed out; the others wait, and hold up nobody else', () => {

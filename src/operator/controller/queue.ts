@@ -33,6 +33,11 @@ export interface Lanes {
   readonly most: number;
 }
 
+interface Bounds {
+  readonly atLeastMs?: number | undefined;
+  readonly atMostMs?: number | undefined;
+}
+
 interface Running {
   readonly lane: string;
   readonly priority: Priority;
@@ -86,9 +91,13 @@ export class WorkQueue {
     else this.#timers.add(key, ms, priority);
   }
 
-  /** Later the more often this was called since `forget`, and not before `atLeastMs`; answers the delay in ms. */
-  addBackoff(key: string, priority: Priority, options: { readonly atLeastMs?: number | undefined } = {}): number {
-    const delayMs = Math.max(this.#backoff.next(key), options.atLeastMs ?? 0);
+  /** Later the more often this was called since `forget`, up to `atMostMs` and not before `atLeastMs`; answers the delay in ms. */
+  addBackoff(
+    key: string,
+    priority: Priority,
+    { atLeastMs = 0, atMostMs = Number.POSITIVE_INFINITY }: Bounds = {},
+  ): number {
+    const delayMs = Math.max(Math.min(this.#backoff.next(key), atMostMs), atLeastMs);
     this.#hooks.onRetry?.();
     this.addAfter(key, delayMs, priority);
     return delayMs;

@@ -45,7 +45,19 @@ describe('summarise', () => {
     [{ kind: 'after', ms: 1_000 }, 400, { kind: 'after', ms: 600 }],
   ] as const)('a part asks for %j, and %d ms go by until the others are through', (retry, now, left) => {
     const limited = report('RateLimited', 'x', { retry });
-    expect(summarise([part('a', limited), part('b', fine, now)], '', now).retry).toEqual(left);
+    expect(summarise([part('a', limited), part('b', fine, now)], '', now).retry).toMatchObject(left);
+  });
+
+  test.each([
+    [report('Unreachable', 'x'), fine, { kind: 'backoff', atLeastMs: 0, besides: { kind: 'resync' } }],
+    [
+      report('RateLimited', 'x', { retry: { kind: 'backoff', atLeastMs: 9_000 } }),
+      report('Updating', 'y', { retry: { kind: 'after', ms: 3_000 } }),
+      { kind: 'backoff', atLeastMs: 9_000, besides: { kind: 'after', ms: 3_000 } },
+    ],
+    [report('Unreachable', 'x'), report('Unreachable', 'y'), { kind: 'backoff', atLeastMs: 0 }],
+  ])('one part in trouble does not hold up the others: %#', (one, other, retry) => {
+    expect(summarise([part('a', one), part('b', other)], '', 0).retry).toEqual(retry);
   });
 
   test('a part that is the whole has no condition of its own', () => {

@@ -41,7 +41,10 @@ function inLess(retry: Retry, passedMs: number): Retry {
 
 function soonest(retries: readonly Retry[]): Retry {
   const backoffs = retries.flatMap((retry) => (retry.kind === 'backoff' ? [retry.atLeastMs ?? 0] : []));
-  if (backoffs.length > 0) return { kind: 'backoff', atLeastMs: Math.min(...backoffs) };
   const delays = retries.flatMap((retry) => (retry.kind === 'after' ? [retry.ms] : []));
-  return delays.length > 0 ? { kind: 'after', ms: Math.min(...delays) } : { kind: 'resync' };
+  const besides =
+    delays.length > 0 ? ({ kind: 'after', ms: Math.min(...delays) } as const) : ({ kind: 'resync' } as const);
+  if (backoffs.length === 0) return besides;
+  const backoff = { kind: 'backoff', atLeastMs: Math.min(...backoffs) } as const;
+  return backoffs.length === retries.length ? backoff : { ...backoff, besides };
 }

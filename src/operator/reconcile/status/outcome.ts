@@ -4,13 +4,16 @@ import type { Reason } from './reasons.ts';
 
 /**
  * When to look again without being asked:
- * `resync` at the object's next drift check; `backoff` exponentially (1 s to 5 min), never sooner than `atLeastMs`.
+ * `resync` at the object's next drift check; `backoff` exponentially (1 s to 5 min), never sooner than `atLeastMs`, and
+ * with what else there is to do, which does not wait for it.
  */
 export type Retry =
   | { readonly kind: 'never' }
   | { readonly kind: 'resync' }
   | { readonly kind: 'after'; readonly ms: number }
-  | { readonly kind: 'backoff'; readonly atLeastMs?: number };
+  | { readonly kind: 'backoff'; readonly atLeastMs?: number; readonly besides?: Besides };
+
+type Besides = { readonly kind: 'resync' } | { readonly kind: 'after'; readonly ms: number };
 
 /** What one reconcile came to. Everything that follows from it is done in status.ts. */
 export type Outcome =

@@ -6,7 +6,7 @@ import { ownershipOf } from '../ownership/ownership.ts';
 import { annotation } from '../resource/annotations.ts';
 import type { ManagedObject } from '../resource/resource.ts';
 import { conditionsFor } from './conditions.ts';
-import { type Report, report, reportFailure } from './outcome.ts';
+import { type Report, type Retry, report, reportFailure } from './outcome.ts';
 import { conclude } from './status.ts';
 import { Unkept } from './unkept.ts';
 
@@ -78,7 +78,10 @@ describe('a definition that does not know a field', () => {
     metadata: { name: 'a', namespace: 'ns', uid: 'u', generation: 1 },
   };
 
-  function concluded(ms: number, keeps: (status: Status) => Status, isThere = true) {
+  const concluded = (ms: number, keeps: (status: Status) => Status, isThere = true) =>
+    concludedWith({ kind: 'after', ms }, keeps, isThere);
+
+  function concludedWith(retry: Retry, keeps: (status: Status) => Status, isThere = true) {
     const options = {
       ...{ cache: { get: () => object }, time: { wall: () => 0 }, schedule: { msUntilDue: () => 60_000 } },
       ...{
@@ -94,7 +97,7 @@ describe('a definition that does not know a field', () => {
         isThere: async () => isThere,
       },
     };
-    const said = report('Updating', 'on its way', { fields: { uri: 'u' }, retry: { kind: 'after', ms } });
+    const said = report('Updating', 'on its way', { fields: { uri: 'u' }, retry });
     return conclude(options, 'ns/a', object, said);
   }
 
@@ -108,6 +111,28 @@ describe('a definition that does not know a field', () => {
     expect(warnings).toEqual([
       expect.stringMatching(/^Kubernetes does not keep .* of BotUser: status\.uri; are the def/),
     ]);
+  });
+
+  test.each<[Retry, object]>([
+    [{ kind: 'backoff' }, { kind: 'backoff' }],
+    [
+      { kind: 'backoff', atLeastMs: 5, besides: { kind: 'resync' } },
+      { kind: 'backoff', atLeastMs: 5, atMostMs: 60_000 },
+    ],
+    [
+      { kind: 'backoff', besides: { kind: 'after', ms: 3_000 } },
+      { kind: 'backoff', atMostMs: 3_000 },
+    ],
+    [
+      { kind: 'backoff', besides: { kind: 'after', ms: 0 } },
+      { kind: 'backoff', atMostMs: 1_000 },
+    ],
+    [
+      { kind: 'after', ms: 90_000 },
+      { kind: 'after', ms: 60_000, priority: 'resync' },
+    ],
+  ])('with %j drift is looked for when it is due', async (retry, result) => {
+    expect(await concludedWith(retry, (status) => status)).toEqual(result);
   });
 
   test('or any of the status, is told of by the failure of each resource that is there', async () => {

@@ -86,9 +86,17 @@ export async function conclude(
 /** Whatever else is waited for, drift is looked for when it is due. */
 function resultOf(options: StatusOptions, object: ManagedObject, retry: Retry): ReconcileResult {
   if (retry.kind === 'never') return { kind: 'done' };
-  if (retry.kind === 'backoff') return retry;
-  const due = options.schedule.msUntilDue(object);
-  return { kind: 'after', ms: retry.kind === 'after' ? Math.min(retry.ms, due) : due, priority: 'resync' };
+  if (retry.kind !== 'backoff') return { kind: 'after', ms: msUntil(options, object, retry), priority: 'resync' };
+  const { atLeastMs, besides } = retry;
+  return { kind: 'backoff', atLeastMs, atMostMs: besides && Math.max(soonestMs, msUntil(options, object, besides)) };
+}
+
+/** What is in trouble is tried again with the rest, and not over and over. */
+const soonestMs = 1_000;
+
+function msUntil({ schedule }: StatusOptions, object: ManagedObject, retry: Retry): number {
+  const due = schedule.msUntilDue(object);
+  return retry.kind === 'after' ? Math.min(retry.ms, due) : due;
 }
 
 function statusOf(
