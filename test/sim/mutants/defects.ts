@@ -449,7 +449,7 @@ export const defects: readonly Defect[] = [
     name: 'retry-after-is-not-read',
     sort: 'lost budget',
     file: 'cloud/transport.ts',
-    find: 'limiter.penalize(error.retryAfterMs);',
+    find: 'limiter.penalize(retryAfterMs);',
     replace: 'limiter.penalize(1);',
     only: ['throttled'],
   },
