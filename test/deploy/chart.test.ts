@@ -230,6 +230,36 @@ describe('roles', () => {
     expect(rules.some(({ resources }: { resources: string[] }) => resources.includes('configmaps'))).toBe(mirrors);
   });
 
+  test('names of digits alone, or of words that YAML knows, are names', async () => {
+    const values = {
+      ...matrix.everything,
+      accounts: [{ name: '1', existingSecret: '2', namespace: '3', endpointMirror: {} }],
+      watchNamespaces: ['3', '4'],
+      settings: { defaultAccountNamespaces: ['4'] },
+      account: { ...account, apiKey: '', existingSecret: '5' },
+      endpointMirror: { namespace: '6' },
+      serviceAccount: { create: false, name: '7' },
+      priorityClassName: 'true',
+      fullnameOverride: 'e',
+      nameOverride: '8',
+      test: { sample: { namespace: '4', account: '1' } },
+    };
+    const objects = await render(values, { name: '42', namespace: '1234', tests: true });
+    const places =
+      /^(name|namespace|secretName|serviceAccountName|priorityClassName|app\.kubernetes\.io\/.*|meta\.helm\.sh\/.*)$/;
+    const others: string[] = [];
+    const look = (value: unknown, path: string) => {
+      if (typeof value !== 'object' || value === null) return;
+      for (const [key, inner] of Object.entries(value)) {
+        if (places.test(key) && typeof inner !== 'string' && typeof inner !== 'object') others.push(`${path}.${key}`);
+        look(inner, `${path}.${key}`);
+      }
+    };
+    for (const object of objects) look(object, object.kind);
+    expect(others).toEqual([]);
+    expect(objects.length).toBeGreaterThan(20);
+  });
+
   test('releases of one name, in namespaces of their own, make nothing of one name in what they share', async () => {
     const values = {
       account,

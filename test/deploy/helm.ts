@@ -65,7 +65,8 @@ interface RenderOptions {
   readonly kubernetes?: string;
   /** With what `helm test` would create; default without. */
   readonly tests?: boolean;
-  /** Default that of `release`. */
+  /** Of the release; default those of `release`. */
+  readonly name?: string;
   readonly namespace?: string;
 }
 
@@ -77,12 +78,13 @@ export async function render(
     served = [],
     kubernetes = '1.30.0',
     tests = false,
+    name = release.name,
     namespace = release.namespace,
   }: RenderOptions = {},
 ): Promise<readonly Rendered[]> {
   const args = [
     'template',
-    release.name,
+    name,
     chart,
     '--namespace',
     namespace,

@@ -22,8 +22,8 @@ argocd.argoproj.io/sync-options: Prune=false
 
 {{/* Labels that select pods: they can never change. Takes a dict of root and component. */}}
 {{- define "edge-operator.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "edge-operator.name" .root }}
-app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/name: {{ include "edge-operator.name" .root | quote }}
+app.kubernetes.io/instance: {{ .root.Release.Name | quote }}
 app.kubernetes.io/component: {{ .component }}
 {{- end }}
 
@@ -76,7 +76,7 @@ app.kubernetes.io/component: {{ .component }}
 {{- with include "edge-operator.accountSecret" . }}
 - name: account
   secret:
-    secretName: {{ . }}
+    secretName: {{ . | quote }}
     items:
       - key: {{ $.Values.account.secretKey | quote }}
         path: {{ $.Values.account.secretKey | quote }}
