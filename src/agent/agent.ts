@@ -1,3 +1,4 @@
+import { oneAddress } from '../common/http-server/one-address.ts';
 import { cannotListen, listeningAt } from '../common/listen.ts';
 import { type Log, silentLog } from '../common/log.ts';
 import { UsageError } from '../common/usage.ts';
@@ -85,14 +86,15 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
   const app = createApp({ routes, allowHosts: config.web_allow_hosts, descriptors, timeouts: timeouts.api, log });
   addInspector(app, { captures, replays, history, page: await readPage() });
   const close = async (patienceMs = 0) => {
-    if (patienceMs > 0) await edge.drain(patienceMs);
+    for (const { key, definition } of tunnels.list()) if (definition.proto !== 'http') tunnels.stop(key);
+    await Promise.all([patienceMs > 0 && edge.drain(patienceMs), app.close(), leases?.close()]);
     tunnels.stopAll();
-    await Promise.all([edge.close(), app.close(), leases?.close()]);
+    await edge.close();
   };
   try {
     await named(names.edge_addr ?? 'edge_addr', edge.listen(config.edge_addr));
-    const listening = app
-      .listen(config.web_addr)
+    const listening = oneAddress(config.web_addr)
+      .then((address) => app.listen(address))
       .then(() => `http://${listeningAt(app.server, config.web_addr).local}`)
       .catch((cause) => Promise.reject(cannotListen(config.web_addr, cause)));
     const url = await named(names.web_addr ?? 'web_addr', listening);

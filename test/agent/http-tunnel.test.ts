@@ -521,6 +521,11 @@ describe('failures', () => {
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok', 'HPE_'],
     ['a head of over 64 kB', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`, 'HPE_HEADER_OVERFLOW'],
     ['what is no HTTP', 'hello\r\n\r\n', 'HPE_'],
+    [
+      'another transfer coding',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+      'other than chunked',
+    ],
   ])('an answer with %s is 502', async (_, bytes, why) => {
     const local = await serve(() => {});
     local.server.removeAllListeners('connection').on('connection', (socket: Socket) => {
@@ -617,6 +622,38 @@ describe('failures', () => {
       await expect(own.visit(url)).rejects.toThrow('ECONNREFUSED');
       end();
       expect(await text(response)).toBe('begun, ended');
+      await closed;
+    });
+
+    test('takes no call of its API, and no connection of its tcp tunnels, meanwhile', async () => {
+      const { own, end, response } = await underWay();
+      const { public_url: tcp } = await own.tunnel({ name: 'db', proto: 'tcp', addr: '1' });
+      const closed = own.close(60_000);
+      await expect(own.call('GET', '/api/status')).rejects.toThrow();
+      const refused = await once(dial(tcp), 'connect').catch((error) => error);
+      expect(refused).toMatchObject({ code: 'ECONNREFUSED' });
+      end();
+      expect(await text(response)).toBe('begun, ended');
+      await closed;
+    });
+
+    test('has all answers end that a connection is owed', async () => {
+      const own = await startTestAgent();
+      const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+      let seen = 0;
+      const local = await serve((request, response) => {
+        seen += 1;
+        void ended.then(() => response.end(request.url));
+      });
+      const { public_url: url } = await own.tunnel({ name: 'web', proto: 'http', addr: local.addr });
+      const { host } = new URL(url);
+      const socket = dial(own.edgeURL);
+      const read = text(socket);
+      for (const path of ['/a', '/b']) socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      await until('both requests', () => seen === 2);
+      const closed = own.close(60_000);
+      end();
+      expect(await read).toMatch(/\/a.*\/b$/s);
       await closed;
     });
 

@@ -93,7 +93,9 @@ export class Edge {
   async drain(patienceMs: number): Promise<void> {
     this.#isClosing = true;
     this.#server.close();
-    for (const response of this.#owed) response.shouldKeepAlive = false;
+    // Node closes a connection behind the first answer that says so: of several it is to be the last.
+    const last = new Map([...this.#owed].map((response) => [response.req.socket, response]));
+    for (const response of last.values()) response.shouldKeepAlive = false;
     const signal = AbortSignal.timeout(patienceMs);
     while (this.#owed.size > 0 && !signal.aborted) {
       await Promise.allSettled([...this.#owed].map((response) => once(response, 'close', { signal })));

@@ -130,7 +130,7 @@ export class Exchange {
 
   #receive(answer: IncomingMessage): void {
     const { client, capture } = this.#parts;
-    const unwritable = client && passHead(answer, client);
+    const unwritable = client && (packed(answer) ?? passHead(answer, client));
     if (unwritable !== undefined) {
       answer.destroy();
       this.#refuse(unwritable);
@@ -258,6 +258,12 @@ function failureOf(error: Error, upstreamName: string): Failure {
 /** Whether it may be sent twice (RFC 9110, section 9.2.1), and nothing of it is used up. */
 function isRepeatable({ method, rawHeaders }: RequestHead): boolean {
   return safeMethods.includes(method) && !declaresBody(rawHeaders);
+}
+
+/** Chunks are taken off and put on again: what is packed inside them would go on as if it were not. */
+function packed({ headers }: IncomingMessage): Error | undefined {
+  const isPlain = /^(chunked|identity)$/i.test(headers['transfer-encoding'] ?? 'identity');
+  return isPlain ? undefined : new Error('it has a transfer coding other than chunked');
 }
 
 /** What Node says when it will not write what it has read: control characters in the status message, a status below 100. */

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { oneAddress } from '../../common/http-server/one-address.ts';
 import { type CloudApiCore, type CloudApiCoreOptions, createCore } from './core.ts';
 
 export interface CloudApiOptions extends CloudApiCoreOptions {
@@ -23,7 +24,7 @@ export async function startCloudApi(options: CloudApiOptions): Promise<CloudApi>
   const { host = '127.0.0.1', port = 0 } = options;
   const { core, app } = await createCore(options);
   try {
-    await app.listen({ host, port });
+    await app.listen(await oneAddress({ host, port }));
   } catch (error) {
     await app.close();
     throw error;
