@@ -181,6 +181,20 @@ describe('backoff', () => {
     expect(queue.depth()).toBe(1);
   });
 
+  test('waits so long also where the key was to come sooner before', async () => {
+    const { queue, clock } = setup();
+    queue.addAfter('a', 10_000, 'resync');
+    queue.addBackoff('a', 'first', { atLeastMs: 30_000 });
+    await clock.advance(29_999);
+    expect(queue.depth()).toBe(0);
+    await clock.advance(1);
+    expect(queue.depth()).toBe(1);
+    queue.addAfter('b', 10_000, 'resync');
+    queue.addBackoff('b', 'first', { atMostMs: 30_000 });
+    await clock.advance(10_000);
+    expect(queue.depth()).toBe(2);
+  });
+
   test('waits no longer than other work on the key does, unless that is too soon', () => {
     const { queue } = setup();
     const atMostMs = 3_000;

@@ -99,6 +99,8 @@ export class WorkQueue {
   ): number {
     const delayMs = Math.max(Math.min(this.#backoff.next(key), atMostMs), atLeastMs);
     this.#hooks.onRetry?.();
+    // What was to come sooner was so before that was asked for.
+    if (atLeastMs > 0) this.#timers.forget(key);
     this.addAfter(key, delayMs, priority);
     return delayMs;
   }

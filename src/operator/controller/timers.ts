@@ -40,6 +40,10 @@ export class Timers {
     this.#schedule();
   }
 
+  forget(key: string): void {
+    this.#byKey.delete(key);
+  }
+
   close(): void {
     this.#closed = true;
     this.#byKey.clear();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { priorityOf } from './occasion.ts';
+import { isRequested, priorityOf } from './occasion.ts';
 import { annotation, isForced, isPaused } from './resource/annotations.ts';
 import { Memory } from './resource/memory.ts';
 import type { ManagedObject } from './resource/resource.ts';
@@ -52,6 +52,23 @@ describe('what a reconcile is worth', () => {
   ])('%s', (_, object, known, priority) => {
     expect(priorityOf(object, known)).toBe(priority);
   });
+});
+
+test.each<[string, string | undefined, string | undefined, object, boolean]>([
+  ['names none, and had none', undefined, undefined, {}, false],
+  ['names what is its own', 'x', undefined, { id: 'x' }, false],
+  ['names another one', 'y', undefined, { id: 'x' }, true],
+  ['names what was looked for', 'y', undefined, { lastHandledExternalID: 'y' }, false],
+  ['names none any more', undefined, undefined, { lastHandledExternalID: 'y' }, true],
+  ['says of itself what it made, of a kind that makes nothing', undefined, 'x', {}, false],
+])('a resource that %s', (_, named, made, more, asked) => {
+  const { metadata, status, ...object } = resource('Available');
+  const annotations = {
+    ...(named !== undefined && { [annotation.externalID]: named }),
+    ...(made !== undefined && { [annotation.createdID]: made, [annotation.recordOf]: 'u' }),
+  };
+  const its = { ...object, metadata: { ...metadata, uid: 'u', annotations }, status: { ...status, ...more } };
+  expect(isRequested(its as ManagedObject)).toBe(asked);
 });
 
 test('what fails for minutes leaves the way to what is asked for now, and goes before checks', () => {

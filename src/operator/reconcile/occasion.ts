@@ -41,18 +41,19 @@ export function unhandledReconcileAt(object: ManagedObject): string | undefined 
 
 export function isRequested(object: ManagedObject): boolean {
   if (unhandledReconcileAt(object) !== undefined) return true;
-  // Who names none any more goes on with the one of before.
-  // What is no id is looked for by nobody.
-  const isUsable = unusableID(object) === undefined;
-  if (isUsable && (annotationOf(object, annotation.externalID) ?? externalIDOf(object)) !== lookedFor(object))
-    return true;
+  if (isToLookFor(object)) return true;
   const ready = conditionOf(object, 'Ready');
   return ready?.observedGeneration !== object.metadata.generation || ready?.reason === 'Paused';
 }
 
-/** The external id that the last reconcile looked for. */
-function lookedFor({ status }: ManagedObject): string | undefined {
-  return status?.lastHandledExternalID ?? (status?.id as string | undefined);
+/** Another external id is named than the last reconcile looked for. */
+function isToLookFor(object: ManagedObject): boolean {
+  const { lastHandledExternalID: handled, id } = object.status ?? {};
+  const named = annotationOf(object, annotation.externalID);
+  // What is no id is looked for by nobody.
+  if ((named ?? handled) === undefined || unusableID(object) !== undefined) return false;
+  // Who names none any more goes on with the one of before.
+  return (named ?? externalIDOf(object)) !== (handled ?? id);
 }
 
 /** Reasons under which something that a person requested for is still to be done. */

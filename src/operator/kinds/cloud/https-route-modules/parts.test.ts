@@ -207,6 +207,14 @@ describe('webhookVerification', () => {
     ['no secret out there', body, { enabled: true, provider: 'github' }, ['secretRef']],
     ['another provider', body, { ...body, provider: 'slack' }, ['provider']],
     ['switched off', body, { ...body, enabled: false }, ['enabled']],
+    ['another provider in its place', { enabled: true, provider: 'SNS' }, { ...body, secret: '' }, ['provider']],
+    [
+      'the notification service, in other letters',
+      { enabled: true, provider: 'SNS' },
+      { enabled: true, provider: 'sns' },
+      [],
+    ],
+    ['another provider in other letters', body, { ...body, provider: 'GitHub' }, ['provider']],
     ['a secret that nobody asked for', { enabled: true, provider: 'sns' }, { ...body, provider: 'sns' }, []],
   ])('diff: %s', (_why, asked, shown, fields) => {
     expect(webhookVerification.diff(asked, shown)).toEqual(fields);
