@@ -2,9 +2,11 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { silentLog } from '../../common/log.ts';
 import { systemRuntime } from '../../common/runtime.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { KubeError } from '../kube/errors.ts';
 import { FakeApi, until } from '../kube/fake-api.fixture.ts';
 import { Leadership, LeadershipLostError } from './leadership.ts';
-import { type Lease, leaseType } from './lease.ts';
+import { type Lease, type LeaseName, leaseType } from './lease.ts';
+import { ManualClock } from './manual-clock.fixture.ts';
 
 let api: FakeApi;
 let client: KubeClient;
@@ -136,4 +138,46 @@ test('without leader election all of them are held all the time', async () => {
   await running;
   leadership.check();
   expect(held).toEqual([0, 1, 2]);
+});
+
+/** Leases that are read and written in no time, as a clock needs that stands still. */
+function leasesInMemory(): KubeClient {
+  const leases = new Map<string, Lease>();
+  let version = 0;
+  const put = async (_: unknown, lease: Lease): Promise<Lease> => {
+    const { name, resourceVersion } = lease.metadata;
+    if (leases.get(name)?.metadata.resourceVersion !== resourceVersion)
+      throw new KubeError('writing', { status: 409, reason: 'Conflict', message: 'not the newest' });
+    version += 1;
+    const written = { ...lease, metadata: { ...lease.metadata, resourceVersion: String(version) } };
+    leases.set(name, written);
+    return written;
+  };
+  const get = async (_: unknown, { name }: LeaseName) => leases.get(name);
+  return { get, create: put, update: put } as unknown as KubeClient;
+}
+
+test.each([13_000, 18_000])('a shard whose work takes %i ms to end goes to who asked, once', async (windingUpMs) => {
+  const time = new ManualClock();
+  const memory = leasesInMemory();
+  const stop = new AbortController();
+  const begun: string[] = [];
+  const start = (identity: string) => {
+    const lease = { client: memory, namespace: 'ops', name: 'operator', identity, log: silentLog };
+    const runtime = { clock: time, monotonic: time, random: () => 0.5 };
+    const hold = async (_: number, term: AbortSignal) => {
+      begun.push(identity);
+      await new Promise<void>((resolve) => term.addEventListener('abort', () => resolve()));
+      await time.sleep(windingUpMs);
+    };
+    return new Leadership({ shards: 4, lease: { ...lease, ...runtime } }).run(stop.signal, hold);
+  };
+  const running = [start('one')];
+  await time.advance(30_000);
+  running.push(start('two'));
+  await time.advance(180_000);
+  expect(begun).toEqual(['one', 'one', 'one', 'one', 'two', 'two']);
+  stop.abort();
+  await time.advance(30_000);
+  await Promise.all(running);
 });

@@ -105,6 +105,7 @@ export class Leadership {
       using either = new JoinedSignal(signal, given.signal);
       const lead = joined(either.signal, (term) => hold(shard, term));
       if ((await elector.run({ signal: either.signal, lead })) === 'deposed') throw new LeadershipLostError();
+      this.#sharing?.gave(shard);
     }
   }
 }

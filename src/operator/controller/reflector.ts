@@ -33,6 +33,8 @@ export interface Sink<T extends KubeObject> {
   remove(object: T): void;
   /** The watch has brought something, a bookmark at least. */
   alive(): void;
+  /** A watch ended without an error, but too soon: until the next one, after a pause, nothing is told. */
+  ended?(): void;
   /** A list or watch failed; `true` when nothing is to be logged of it. */
   failed(error: unknown): boolean;
 }
@@ -115,6 +117,7 @@ export class Reflector<T extends KubeObject> {
     if (this.#version === undefined && !this.#streamsLists) await this.#list(signal);
     const hasLived = await this.#watch(signal);
     if (hasLived) return 0;
+    this.#options.sink.ended?.();
     // Ended at once again: in the pause before it the server may have come back from a backup.
     if (this.#backoff.failuresOf() > 0) this.#version = undefined;
     return this.#pause();

@@ -18,12 +18,10 @@ interface Expected {
   readonly until: number;
 }
 
-/** A lease that is to be taken is taken by then, or was not. */
+/** A free lease that is to be taken is taken by then, or was not; who gave it away takes it again. */
 const takenMs = 5_000;
 /** Who is asked has answered by then. */
 const answeredMs = 6_000;
-/** Who asked for a lease takes it by then; else this process takes it again. */
-const claimedMs = 12_000;
 
 /**
  * Shares leases out evenly among the processes that hold or ask for some, without any of them being in charge: what is
@@ -68,11 +66,18 @@ export class Sharing {
     return true;
   }
 
-  /** Whether to give a lease of this process to who asked for it. */
+  /** Whether to give a lease of this process to who asked for it; `gave` is to follow. */
   yields(lease: number, to: string): boolean {
     if (this.#expectedOf(lease) !== undefined || !this.#isMoreEven(this.#me, to)) return false;
-    this.#expect(lease, to, claimedMs);
+    // First what is under way there is seen through, however long that takes.
+    this.#expect(lease, to, Number.POSITIVE_INFINITY);
     return true;
+  }
+
+  /** The lease is this process's no more: who it was to go to can take it only now. */
+  gave(lease: number): void {
+    const to = this.#promisedTo(lease);
+    if (to !== undefined && to !== this.#me) this.#expect(lease, to, takenMs);
   }
 
   get #me(): string {

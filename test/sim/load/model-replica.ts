@@ -98,7 +98,12 @@ export class ModelReplica {
     const wish = leases.hold(shard, this.name);
     if (wish === undefined || !this.#sharing.yields(shard, wish)) return;
     this.#held.delete(shard);
-    void this.#controller.drain((share) => share.shard === shard).then(() => leases.giveAway(shard));
+    void this.#controller
+      .drain((share) => share.shard === shard)
+      .then(() => {
+        leases.giveAway(shard);
+        this.#sharing.gave(shard);
+      });
   }
 
   #take(shard: number): void {

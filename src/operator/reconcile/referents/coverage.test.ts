@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { until } from '../../../../test/support/until.ts';
 import { silentLog } from '../../../common/log.ts';
-import { systemRuntime } from '../../../common/runtime.ts';
-import type { KubeClient, Selection, WatchEvent } from '../../kube/client.ts';
+import { type Runtime, systemRuntime } from '../../../common/runtime.ts';
+import { ManualClock } from '../../controller/manual-clock.fixture.ts';
+import type { KubeClient, Selection, WatchEvent, WatchOptions } from '../../kube/client.ts';
 import { KubeError } from '../../kube/errors.ts';
 import { History } from '../../kube/history.ts';
 import { type KubeObject, type ResourceType, secretType } from '../../kube/types.ts';
@@ -11,11 +12,19 @@ import type { Target } from './scope.ts';
 
 type Event = WatchEvent<KubeObject>;
 
+interface OpenWatch {
+  readonly selection: Selection;
+  readonly send: (event: Event) => void;
+  readonly end: () => void;
+}
+
 /** Secrets of a cluster, with watches and lists that may be refused or cut. */
 class Cluster {
   readonly objects = new Map<string, KubeObject>();
-  readonly watches = new Set<{ readonly selection: Selection; readonly send: (event: Event) => void }>();
+  readonly watches = new Set<OpenWatch>();
   refuses: (selection: Selection) => boolean = () => false;
+  /** Every watch ends, without an error, once it has told what there is. */
+  endsWatches = false;
   mostWatches = 0;
   lists = 0;
   #version = 0;
@@ -41,35 +50,40 @@ class Cluster {
     for (const { send } of this.watches) send({ type: 'ERROR', error: new KubeError('watching', status) });
   }
 
+  /** As servers do every few minutes. */
+  end(): void {
+    for (const { end } of this.watches) end();
+  }
+
   client(): KubeClient {
     const list = async (_: ResourceType, selection: Selection) => {
       this.lists++;
       this.#check(selection);
       return { items: [...this.objects.values()].filter((each) => selects(selection, each)), resourceVersion: '1' };
     };
-    const watch = (_: ResourceType, selection: Selection & { signal?: AbortSignal }) => this.#watch(selection);
+    const watch = (_: ResourceType, options: WatchOptions) => this.#watch(options);
     return { list, watch, history: new History(systemRuntime.monotonic) } as unknown as KubeClient;
   }
 
-  async *#watch(selection: Selection & { readonly signal?: AbortSignal }): AsyncGenerator<Event> {
+  async *#watch(selection: WatchOptions): AsyncGenerator<Event> {
     this.#check(selection);
     expect(selection.metadataOnly).toBe(true);
-    const queue: Event[] = [...this.objects.values()]
-      .filter((each) => selects(selection, each))
-      .map((object) => ({ type: 'ADDED', object }));
-    const annotations = { 'k8s.io/initial-events-end': 'true' };
-    const metadata = { name: '', resourceVersion: String(this.#version), annotations };
-    queue.push({ type: 'BOOKMARK', object: { metadata } });
+    const queue = selection.sendInitialEvents === true ? this.#initialEvents(selection) : [];
     let wake = Promise.withResolvers<void>();
     const abort = () => {
       wake.promise.catch(() => {});
       wake.reject(selection.signal?.reason);
     };
     selection.signal?.addEventListener('abort', abort);
+    let hasEnded = this.endsWatches;
     const own = {
       selection,
       send: (event: Event) => {
         queue.push(event);
+        wake.resolve();
+      },
+      end: () => {
+        hasEnded = true;
         wake.resolve();
       },
     };
@@ -79,6 +93,7 @@ class Cluster {
       for (;;) {
         yield* queue.splice(0);
         if (queue.length > 0) continue;
+        if (hasEnded) return;
         await wake.promise;
         wake = Promise.withResolvers();
       }
@@ -86,6 +101,16 @@ class Cluster {
       selection.signal?.removeEventListener('abort', abort);
       this.watches.delete(own);
     }
+  }
+
+  #initialEvents(selection: Selection): Event[] {
+    const objects = [...this.objects.values()].filter((each) => selects(selection, each));
+    const annotations = { 'k8s.io/initial-events-end': 'true' };
+    const metadata = { name: '', resourceVersion: String(this.#version), annotations };
+    return [
+      ...objects.map((object) => ({ type: 'ADDED' as const, object })),
+      { type: 'BOOKMARK', object: { metadata } },
+    ];
   }
 
   #check(selection: Selection): void {
@@ -109,7 +134,7 @@ beforeEach(() => {
 });
 afterEach(() => coverage.close());
 
-function begin(options: { readonly clusterWide: boolean }): void {
+function begin(options: { readonly clusterWide: boolean } & Partial<Runtime>): void {
   coverage = new Coverage({ ...systemRuntime, log: silentLog, client: cluster.client(), ...options });
 }
 
@@ -187,6 +212,45 @@ test('a watch that is cut goes on, and nothing is missed', async () => {
   cluster.cut();
   const version = cluster.put('a', 'one');
   await until('the change', () => told.get('a/one') === version, 5_000);
+});
+
+describe('a watch that ends without an error', () => {
+  let time: ManualClock;
+
+  beforeEach(async () => {
+    coverage.close();
+    time = new ManualClock();
+    begin({ clusterWide: true, monotonic: time, random: () => 0.9 });
+    cluster.put('a', 'one');
+  });
+
+  test('at once, for ever, is one that does not work: its object is looked at in turn', async () => {
+    cluster.endsWatches = true;
+    follow('a', 'one');
+    // By now the watch is tried again twice a minute.
+    await time.advance(180_000);
+    for (let change = 0; change < 20; change++) {
+      const version = cluster.put('a', 'one');
+      await time.advance(4_000);
+      expect([change, told.get('a/one')]).toEqual([change, version]);
+    }
+    cluster.endsWatches = false;
+    await time.advance(40_000);
+    const { lists } = cluster;
+    await time.advance(60_000);
+    expect(cluster.lists).toBe(lists);
+  });
+
+  test('after a while is followed by the next one, and nothing need be looked at', async () => {
+    follow('a', 'one');
+    await time.advance(0);
+    for (let watch = 0; watch < 5; watch++) {
+      await time.advance(60_000);
+      cluster.end();
+    }
+    await time.advance(60_000);
+    expect([cluster.watches.size, cluster.lists]).toEqual([1, 0]);
+  });
 });
 
 describe('where rights are few', () => {

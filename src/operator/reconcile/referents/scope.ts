@@ -79,6 +79,7 @@ export class Scope {
       upsert: (object) => targetAt(keyOf(object))?.changed(object.metadata.resourceVersion),
       remove: (object) => targetAt(keyOf(object))?.changed(undefined),
       alive: () => this.#become(true),
+      ended: () => this.#become(false),
       failed: (error) => {
         this.#become(false);
         const refused = isForbidden(error);
