@@ -116,8 +116,8 @@ export const defects: readonly Defect[] = [
     name: 'a-lost-start-settles-at-once',
     sort: 'cleared intent',
     file: tunnelLeaving,
-    find: 'return this.#unsettled(context, started);',
-    replace: 'return undefined;',
+    find: 'const unsettled = this.#unsettled(context, started);',
+    replace: 'const unsettled = undefined;',
     only: ['slow-acts', 'tunnels'],
   },
   {

@@ -39,6 +39,12 @@ describe('what is kept of a resource', () => {
     expect(JSON.stringify(slim).length).toBeLessThan(400);
   });
 
+  test('the longest name beside what is large, and no longer text', () => {
+    const name = '\u4e00'.repeat(256);
+    const large = { text: 'x'.repeat(KiB), list: ['x'.repeat(512)], more: 'x'.repeat(8 * KiB) };
+    expect(withoutBulk(resource({ name, ...large })).spec).toEqual({ name, text: '', list: [], more: '' });
+  });
+
   test('none of the annotations that mean nothing, but the name of one of our domain', () => {
     const own = { [annotation.externalID]: 'ra_1' };
     const foreign = {

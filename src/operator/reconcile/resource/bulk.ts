@@ -9,8 +9,9 @@ import type { ManagedObject } from './resource.ts';
 
 /** In bytes of JSON, roughly: of a spec that is kept whole. A ReservedAddr with the longest metadata is. */
 const mostSpecBytes = 6 * 1024;
-/** Of one field of a larger spec. */
+/** Of one field of a larger spec; and of a text, of which a kind has few: by the longest name of a tunnel its rivals are found. */
 const mostFieldBytes = 512;
+const mostTextBytes = 1024;
 type Name = keyof typeof annotation;
 
 /** Room for a name or an id of anything, for a mark and for an intent. */
@@ -67,7 +68,7 @@ export function withoutBulk(object: ManagedObject): ManagedObject {
     bytes: bytesOf(value, mostSpecBytes),
   }));
   if (fields.reduce((sum, { name, bytes }) => sum + name.length + bytes, 0) <= mostSpecBytes) return slim;
-  const kept = fields.map(({ name, value, bytes }) => [name, bytes > mostFieldBytes ? emptied(value) : value]);
+  const kept = fields.map(({ name, value, bytes }) => [name, isBulk(value, bytes) ? emptied(value) : value]);
   const cached: Cached = { ...slim, spec: Object.fromEntries(kept), [lacksBulk]: true };
   return cached;
 }
@@ -82,6 +83,10 @@ export function withoutForeign(object: ManagedObject): ManagedObject {
 /** Nothing of its spec was left out. */
 export function isWhole(object: ManagedObject): boolean {
   return (object as Cached)[lacksBulk] !== true;
+}
+
+function isBulk(value: unknown, bytes: number): boolean {
+  return bytes > (typeof value === 'string' ? mostTextBytes : mostFieldBytes);
 }
 
 function emptied(value: unknown): unknown {

@@ -97,6 +97,8 @@ export interface Facts {
   lostStart?: number;
   /** The start of its tunnel that was answered, by when it was asked for. */
   answeredStart?: string | undefined;
+  /** What the agent showed of it then, where that is otherwise than asked and not on record yet. */
+  answeredLook?: { readonly look: string; readonly inspect?: boolean | undefined } | undefined;
   /** Since when nobody is where its tunnel is to be stopped, or no request may go there. */
   cutOffSince?: number;
   /** The generation that the external object was last seen to be as asked for. */

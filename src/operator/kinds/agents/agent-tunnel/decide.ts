@@ -1,6 +1,6 @@
 import type { Tunnel } from '../../../agent-client/schemas.ts';
 import { canonical } from '../../../reconcile/resource/json.ts';
-import { differingField, lookOf, looksLike, shownOf, shownOptionsOf } from './look.ts';
+import { differingField, looksLike, shownOf, shownOptionsOf } from './look.ts';
 import type { Spec } from './schema.ts';
 import { type Started, sentOptionsOf } from './started.ts';
 
@@ -32,9 +32,9 @@ export function decide({ spec, wanted, started, isAnswered, baseline, running }:
   if (running === undefined) return { kind: 'start' };
   if (started === undefined || !isOf(running, started)) return whenForeign(running, spec);
   const { shown, before = [] } = started;
-  const look = lookOf(shownOf(running));
+  const runs = shownOf(running);
   // Which of those that look alike it is an agent does not show.
-  const isUnsure = !looksLike(look, shown) || (!isAnswered && before.some((known) => looksLike(look, known)));
+  const isUnsure = !looksLike(runs, shown) || (!isAnswered && before.some((known) => looksLike(runs, known)));
   const fields = (['proto', 'addr', 'inspect', 'options'] as const).filter(
     (field) => started.asked[field] !== wanted.asked[field],
   );
@@ -46,8 +46,8 @@ export function decide({ spec, wanted, started, isAnswered, baseline, running }:
 
 /** A tunnel never changes: one that looks otherwise than what was started is another's. */
 export function isOf(running: Tunnel, { shown, before = [] }: Started): boolean {
-  const look = lookOf(shownOf(running));
-  return [shown, ...before].some((known) => looksLike(look, known));
+  const runs = shownOf(running);
+  return [shown, ...before].some((known) => looksLike(runs, known));
 }
 
 /** So many, of edits while no answer comes. */

@@ -26,10 +26,12 @@ import { addressKept, keptOf, publicClaimOf, takenAddress } from './public-addre
 import { claimIn, conflict, nameOf, rivalOf } from './rival.ts';
 import { type Spec, type Status, spec as specSchema } from './schema.ts';
 import {
+  asAnswered,
   baselineIn,
   definitionOf,
   ignoredOf,
   isAnswered,
+  isSure,
   recordOf,
   type Started,
   startedOf,
@@ -113,7 +115,8 @@ export class TunnelFlow implements Flow<undefined> {
     // What another began while we looked is on its record before it runs.
     const rival = rivalOf(context, tunnel);
     if (rival !== undefined) return conflict(context, tunnel, rival);
-    const started = startedOf(resource.object);
+    const recorded = startedOf(resource.object);
+    const started = recorded && asAnswered(recorded, facts);
     const isProven = started !== undefined && isAnswered(resource.object, started, facts);
     const baseline = started && baselineIn(resource.object, started);
     const action = decide({ spec, wanted: tunnel, started, isAnswered: isProven, baseline, running });
@@ -123,6 +126,7 @@ export class TunnelFlow implements Flow<undefined> {
     switch (action.kind) {
       case 'none':
         noteStanding(context);
+        await recordLook(context, started);
         await this.#leaving.settle(context, started);
         return available(context, running as Tunnel, asked);
       case 'adopt':
@@ -130,7 +134,9 @@ export class TunnelFlow implements Flow<undefined> {
         journal.event('Adopted', `adopted tunnel ${name}, which ran already as asked`);
         return available(context, running as Tunnel, asked);
       case 'conflict':
-        return report('Conflict', takenBy(name, action.field), { fields: addressKept(resource.object, tunnel.url) });
+        return report('Conflict', takenBy(context, name, action.field), {
+          fields: addressKept(resource.object, tunnel.url),
+        });
       case 'replace':
         await resource.confirm();
         await agent.stop(name, call);
@@ -182,17 +188,23 @@ async function start(context: Context, { agent, spec, tunnel, before }: Asked): 
   const asked = { ...following(tunnel, before), startedAt: momentOf(context) };
   await resource.record(recordOf(asked));
   await resource.confirm();
-  try {
-    const running = await agent.start(definitionOf(spec, tunnel.name), call);
-    facts.answeredStart = asked.startedAt;
-    const shown = lookOf(shownOf(running));
-    if (!looksLike(shown, tunnel.shown)) await resource.insist(() => recordOf({ ...asked, shown }));
-    return running;
-  } catch (error) {
+  const running = await agent.start(definitionOf(spec, tunnel.name), call).catch(async (error: unknown) => {
     if (isNotSent(error)) await resource.insist(() => recordOf(before));
     else facts.lostStart = time.now();
     throw error;
-  }
+  });
+  const shown = shownOf(running);
+  facts.answeredStart = asked.startedAt;
+  facts.answeredLook = looksLike(shown, tunnel.shown) ? undefined : lookOf(shown);
+  await recordLook(context, asked);
+  return running;
+}
+
+/** Where that could not be written the next look does: until then only this process knows that look. */
+async function recordLook({ resource, facts }: Context, started: Started | undefined): Promise<void> {
+  if (facts.answeredLook === undefined || started === undefined) return;
+  await resource.insist(() => recordOf(asAnswered(started, facts)));
+  delete facts.answeredLook;
 }
 
 /** Of each start another one, wherever the clock was set to: by it the status tells which was answered. */
@@ -248,6 +260,10 @@ function available({ resource }: Context, running: Tunnel, { spec, tunnel }: Ask
   return report('Available', `tunnel ${words(name)} runs${more}`, { fields });
 }
 
-function takenBy(name: string, field: string): string {
+function takenBy({ resource: { object }, facts }: Context, name: string, field: string): string {
+  const started = startedOf(object);
+  if (started !== undefined && !isSure(object, started, facts)) {
+    return `a tunnel ${name} runs in the agent, with another ${field}, and it cannot be told whether this resource started it: stop it, or give spec the definition that it shows; or, where it is another's, set spec.tunnelName to another name`;
+  }
   return `a tunnel ${name} that this resource did not start runs in the agent, with another ${field}: stop it, or set spec.tunnelName to another name`;
 }

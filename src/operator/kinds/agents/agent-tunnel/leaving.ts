@@ -2,14 +2,14 @@ import { hasRecords } from '../../../reconcile/resource/annotations.ts';
 import { isDeleting, type ManagedObject } from '../../../reconcile/resource/resource.ts';
 import { parseSpec } from '../../../reconcile/resource/spec.ts';
 import { RefusedError, type Report, report } from '../../../reconcile/status/outcome.ts';
-import { OddTunnelError } from '../registry/agent-connection.ts';
+import { type AgentConnection, OddTunnelError } from '../registry/agent-connection.ts';
 import type { AgentContext as Context } from '../registry/agent-kind.ts';
 import { type Agents, NotAdmittedError } from '../registry/agents.ts';
 import { agentIdentity, hasMade, isElsewhere } from '../registry/ownership.ts';
 import { isOf } from './decide.ts';
 import { nameOf, rivalOf } from './rival.ts';
 import { type Status, spec as specSchema } from './schema.ts';
-import { isAnswered, recordOf, type Started, startedOf, wanted } from './started.ts';
+import { asAnswered, isSure, recordOf, type Started, startedOf, wanted } from './started.ts';
 
 /**
  * Where it cannot be reached for less long, a flag or a Service may be wrong by mistake, or an agent be away for a moment; where
@@ -51,21 +51,14 @@ export class Leaving {
    * tenants, or set back to older ones: another's it is not.
    */
   async stop(context: Context, started: Started): Promise<Report | undefined> {
-    const { url, name } = started;
-    const { resource, occasion, call, journal, facts } = context;
+    const { url } = started;
+    const { resource, journal, facts } = context;
     const rival = rivalOf(context, started);
     if (rival !== undefined && isAnothers(started, rival, resource.object)) return undefined;
     const { namespace = '' } = resource.object.metadata;
+    let isLeft: boolean;
     try {
-      await this.#agents.visit(url, namespace, async (agent) => {
-        const running = await agent.find(name, occasion.startedAt, call);
-        if (running === undefined || !isOf(running, started)) return;
-        // To look may have taken minutes, in which a person paused the Agent.
-        this.#agents.checkPause(resource.object);
-        this.#agents.checkVisit(url, namespace);
-        await agent.stop(name, call);
-        journal.event('Deleted', `stopped tunnel ${name}`);
-      });
+      isLeft = await this.#agents.visit(url, namespace, (agent) => this.#stopIn(agent, context, started));
     } catch (error) {
       if (!this.#isLost(context, url, error)) {
         if (!isShutOut(error)) delete facts.cutOffSince;
@@ -78,7 +71,24 @@ export class Leaving {
       return undefined;
     }
     delete facts.cutOffSince;
-    return this.#unsettled(context, started);
+    const unsettled = this.#unsettled(context, started);
+    if (unsettled === undefined && isLeft) journal.event('Orphaned', leftInDoubt(started));
+    return unsettled;
+  }
+
+  /** Answers whether what runs is left, as it looks otherwise, and yet may be what an unanswered start made. */
+  async #stopIn(agent: AgentConnection, context: Context, started: Started): Promise<boolean> {
+    const { url, name } = started;
+    const { resource, occasion, call, journal, facts } = context;
+    const running = await agent.find(name, occasion.startedAt, call);
+    if (running === undefined) return false;
+    if (!isOf(running, asAnswered(started, facts))) return !isSure(resource.object, started, facts);
+    // To look may have taken minutes, in which a person paused the Agent.
+    this.#agents.checkPause(resource.object);
+    this.#agents.checkVisit(url, resource.object.metadata.namespace ?? '');
+    await agent.stop(name, call);
+    journal.event('Deleted', `stopped tunnel ${name}`);
+    return false;
   }
 
   /** What was asked for before and would have been carried out by now is not looked for any more. */
@@ -97,9 +107,8 @@ export class Leaving {
   /** What was sent and not answered may be carried out yet, and would be nobody's. */
   #unsettled({ resource, facts, time }: Context, started: Started): Report | undefined {
     const { object } = resource;
-    const isSure = isAnswered(object, started, facts) && started.before === undefined;
     // As far as this process can tell: an earlier one may have died over it.
-    if (facts.lostStart === undefined && !isSure) facts.lostStart = time.now();
+    if (facts.lostStart === undefined && !isSure(object, started, facts)) facts.lostStart = time.now();
     const ms = (facts.lostStart ?? Number.NEGATIVE_INFINITY) + this.#createSettleMs - time.now();
     if (ms <= 0) return undefined;
     const message = `an unanswered start of tunnel ${started.name} may still be carried out`;
@@ -128,6 +137,10 @@ export function heldBy(object: ManagedObject): Started | undefined {
 /** As events and conditions name it. */
 export function leftBehind({ url, name }: Started): string {
   return `tunnel ${name} of the agent at ${url}`;
+}
+
+function leftInDoubt(started: Started): string {
+  return `${leftBehind(started)} may be left behind: it has another definition than was asked for, and it cannot be told whether this resource started it`;
 }
 
 /** No request may go where it was. */

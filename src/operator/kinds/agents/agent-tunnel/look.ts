@@ -28,15 +28,28 @@ export function lookOf({ proto, addr, inspect }: Shown): Look {
 }
 
 /** Whether what is shown may be what looks like that. */
-export function looksLike(shown: Look, { look, inspect }: Look): boolean {
-  return shown.look === look && (inspect ?? shown.inspect) === shown.inspect;
+export function looksLike(shown: Shown, { look, inspect }: Look): boolean {
+  const isSame = spellings(shown).some((addr) => fingerprint([shown.proto, addr]) === look);
+  return isSame && (inspect ?? shown.inspect) === shown.inspect;
 }
 
 /** The field of a definition that is asked for and shown otherwise. */
 export function differingField(shown: Shown, asked: Shown): 'proto' | 'addr' | 'inspect' | undefined {
   if (shown.proto !== asked.proto) return 'proto';
-  if (address(shown.addr) !== address(asked.addr)) return 'addr';
+  if (!spellings(shown).includes(address(asked.addr))) return 'addr';
   return asked.inspect === undefined || shown.inspect === asked.inspect ? undefined : 'inspect';
+}
+
+/**
+ * The address with the default port and without it, where it is a host of https, or one of no other scheme in an http tunnel. Not one
+ * form of both: records have the fingerprint of either.
+ */
+function spellings({ proto, addr }: Shown): readonly string[] {
+  const own = address(addr);
+  const [, scheme = '', host, port] = /^(https:\/\/)?(\[[^\]/]*\]|[^:/?#@[\]]+)(:\d+)?$/.exec(own) ?? [];
+  if (host === undefined || (scheme === '' && proto !== 'http')) return [own];
+  const usual = scheme === '' ? ':80' : ':443';
+  return port === undefined || port === usual ? [`${scheme}${host}`, `${scheme}${host}${usual}`] : [own];
 }
 
 /** Agents show `8080` as `localhost:8080` or `http://localhost:8080` too, with a slash at its end or without. */

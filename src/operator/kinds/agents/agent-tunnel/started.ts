@@ -99,6 +99,15 @@ export function isShown({ status }: ManagedObject, { url, name }: Pick<Started, 
   return agentURL === url && tunnelName === name;
 }
 
+/** With what the agent showed when it answered this very start, also where that is not on record yet. */
+export function asAnswered(
+  started: Started,
+  { answeredStart, answeredLook }: Pick<Facts, 'answeredStart' | 'answeredLook'>,
+): Started {
+  const isOfThat = answeredLook !== undefined && started.startedAt === answeredStart;
+  return isOfThat ? { ...started, shown: answeredLook } : started;
+}
+
 /** The options that the agent showed of this very start, where the status says so. */
 export function baselineIn(object: ManagedObject, started: Started): string | undefined {
   const { startedAt, shownOptions } = (object.status ?? {}) as Status;
@@ -116,4 +125,9 @@ export function isAnswered(object: ManagedObject, started: Started, facts: Pick<
   const { observedGeneration = 0 } = conditionOf(object, 'Ready') ?? {};
   const isOfThat = startedAt === started.startedAt && observedGeneration >= (started.generation ?? 0);
   return isOfThat && uri !== undefined && isShown(object, started);
+}
+
+/** No start that was asked for under its name is without an answer: what looks otherwise is another's. */
+export function isSure(object: ManagedObject, started: Started, facts: Pick<Facts, 'answeredStart'>): boolean {
+  return isAnswered(object, started, facts) && started.before === undefined;
 }

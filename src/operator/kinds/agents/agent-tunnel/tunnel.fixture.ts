@@ -6,7 +6,8 @@ import { annotation } from '../../../reconcile/resource/annotations.ts';
 import { Memory } from '../../../reconcile/resource/memory.ts';
 import type { Condition, ManagedObject } from '../../../reconcile/resource/resource.ts';
 import type { Annotations, ObjectWriter } from '../../../reconcile/resource/writer.ts';
-import { DependencyError, type Report, reportFailure } from '../../../reconcile/status/outcome.ts';
+import type { Recorder } from '../../../reconcile/status/events.ts';
+import { DependencyError, type Report, reportFailure, UnrecordedError } from '../../../reconcile/status/outcome.ts';
 import { OddTunnelError } from '../registry/agent-connection.ts';
 import { type Agents, NotAdmittedError } from '../registry/agents.ts';
 import { TunnelFlow } from './flow.ts';
@@ -53,6 +54,10 @@ export class TunnelWorld {
   isAway = false;
   /** What it lists cannot be read, and may be any. */
   isOdd = false;
+  /** Kubernetes admits no record. */
+  isDenied = false;
+  /** Each as its reason and its note. */
+  readonly events: string[] = [];
   /** What comes while the agent is looked at. */
   onLook = () => {};
   /** What the agent does with the next POST. */
@@ -63,10 +68,10 @@ export class TunnelWorld {
   constructor() {
     const agent = {
       url: agentURL,
-      find: async () => {
+      find: async (name: string) => {
         if (this.isOdd) throw new OddTunnelError('a tunnel that has no name, and may be web: name: expected string');
         this.onLook();
-        return this.running;
+        return this.running?.name === name ? this.running : undefined;
       },
       running: () => [...this.others, ...(this.running === undefined ? [] : [this.running])],
       start: async (definition: TunnelDefinition) => this.onStart(shown(definition)),
@@ -166,7 +171,8 @@ export class TunnelWorld {
   #context() {
     const connection = { key: 'ns/dev', client: undefined };
     const claimants = (claim: string) => this.peers.filter((peer) => this.flow.claims(peer).includes(claim));
-    const given = { writer: this.#writer(), memory: this.#memory, now: () => this.now, connection, claimants };
+    const record: Recorder['record'] = ({ reason, note }) => this.events.push(`${reason}: ${note}`);
+    const given = { writer: this.#writer(), memory: this.#memory, now: () => this.now, connection, claimants, record };
     const context = contextOf(this.object, given);
     return { ...context, occasion: { ...context.occasion, requested: this.isRequested } };
   }
@@ -187,6 +193,7 @@ export class TunnelWorld {
   }
 
   #annotate(read: ManagedObject, annotations: Annotations): ManagedObject {
+    if (this.isDenied) throw new UnrecordedError('no record of it can be kept');
     const all = Object.entries({ ...read.metadata.annotations, ...annotations });
     const kept = Object.fromEntries(all.filter(([, value]) => value !== null)) as Record<string, string>;
     this.object = { ...read, metadata: { ...read.metadata, annotations: kept } };
