@@ -6,12 +6,15 @@ import { ManualClock } from './controller/manual-clock.fixture.ts';
 import { Budgets, type BudgetUser } from './kinds/cloud/accounts/budgets.ts';
 import type { KubeClient } from './kube/client.ts';
 import { KubeError } from './kube/errors.ts';
+import { errorFromResponse } from './kube/status.ts';
 
 /** One Lease on an API server whose calls take a while. */
 class SlowApi {
   readonly time: ManualClock;
   latencyMs = 0;
   lease: Lease | undefined;
+  /** What the next calls fail with. */
+  readonly errors: Error[] = [];
   #version = 0;
 
   constructor(time: ManualClock) {
@@ -21,6 +24,7 @@ class SlowApi {
   readonly client = {
     get: async () => {
       await this.#way();
+      this.#fail();
       const found = this.lease;
       await this.#way();
       return found;
@@ -31,6 +35,7 @@ class SlowApi {
 
   async #put(lease: Lease, version: string | undefined): Promise<Lease> {
     await this.#way();
+    this.#fail();
     const stands = this.lease?.metadata.resourceVersion;
     if (stands !== version) {
       await this.#way();
@@ -49,17 +54,27 @@ class SlowApi {
     return stored;
   }
 
+  #fail(): void {
+    const error = this.errors.shift();
+    if (error !== undefined) throw error;
+  }
+
   async #way(): Promise<void> {
     if (this.latencyMs > 0) await this.time.sleep(this.latencyMs / 2);
   }
 }
 
-const shards = 4;
-const last = shards - 1;
+const last = 3;
 let processes = 0;
 
-/** @param shard in which the account is */
-function start(api: SlowApi, sent: number[], shard = last) {
+interface Started {
+  /** In which the account is. */
+  readonly shard?: number;
+  readonly shards?: number;
+  readonly scope?: string;
+}
+
+function start(api: SlowApi, sent: number[], { shard = last, shards = last + 1, scope }: Started = {}) {
   const { time } = api;
   processes += 1;
   const name = `p${processes}`;
@@ -72,7 +87,15 @@ function start(api: SlowApi, sent: number[], shard = last) {
       log: silentLog,
       shardOf: () => shard,
       store: (of) =>
-        new BudgetLease({ client: api.client, namespace: 'ops', shard: of, shards, clock: time, monotonic: time }),
+        new BudgetLease({
+          client: api.client,
+          namespace: 'ops',
+          scope,
+          shard: of,
+          shards,
+          clock: time,
+          monotonic: time,
+        }),
     },
   );
   const user: BudgetUser = {
@@ -116,12 +139,59 @@ test.each([
   await first.close();
   await pass(1_000);
   api.latencyMs = latencyMs;
-  const second = start(api, sent, shard);
+  const second = start(api, sent, { shard });
   await pass(0);
   second.ask(200);
   await pass(120_000);
   void second.close();
   await pass(10_000);
-  const most = Math.max(...sent.map((from) => sent.filter((at) => at >= from && at < from + 60_000).length));
-  expect([sent.length > 200, most]).toEqual([true, 120]);
+  expect([sent.length > 200, mostInAMinute(sent)]).toEqual([true, 120]);
 });
+
+test.each([
+  [404, '<html>404 no such route</html>'],
+  [503, '<html>503 try again</html>'],
+])('a %i of something in front of the API server costs nothing after a kill', async (status, page) => {
+  const time = new ManualClock();
+  const api = new SlowApi(time);
+  const sent: number[] = [];
+  const first = start(api, sent);
+  await time.advance(20_000);
+  first.ask(120);
+  await time.advance(10_000);
+  const refusal = () => errorFromResponse('getting Lease', status, undefined, page);
+  api.errors.push(...Array.from({ length: last + 1 }, refusal));
+  const second = start(api, sent);
+  await time.advance(1_000);
+  second.ask(200);
+  await time.advance(120_000);
+  expect([sent.length > 200, mostInAMinute(sent)]).toEqual([true, 120]);
+  await Promise.all([first.close(), second.close()]);
+});
+
+test('operators of several namespaces keep the records of each other while they run, and not for good', async () => {
+  const time = new ManualClock();
+  const api = new SlowApi(time);
+  const one = { shard: 0, shards: 1 };
+  const [busy, idle] = [start(api, [], { ...one, scope: '["a"]' }), start(api, [], { ...one, scope: '["b"]' })];
+  const records = () => Object.keys(api.lease?.metadata.annotations ?? {}).length;
+  const recordsAfter = async (hours: number) => {
+    const seen = new Set<number>();
+    for (let hour = 0; hour < hours; hour += 1) {
+      busy.ask(hour % 100);
+      await time.advance(3_600_000);
+      seen.add(records());
+    }
+    return [...seen];
+  };
+  expect(await recordsAfter(26)).toEqual([2]);
+  await idle.close();
+  expect(await recordsAfter(22)).toEqual([2]);
+  await recordsAfter(9);
+  expect(records()).toBe(1);
+  await busy.close();
+});
+
+function mostInAMinute(times: readonly number[]): number {
+  return Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 60_000).length));
+}

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock, WallClock } from '../common/clock.ts';
 import { type Lease, leaseType } from './controller/lease.ts';
-import { mostText, type Stored, type UseStore, type WrittenAt } from './kinds/cloud/accounts/use-store.ts';
+import { mostText, renewalMs, type Stored, type UseStore, type WrittenAt } from './kinds/cloud/accounts/use-store.ts';
 import type { KubeClient } from './kube/client.ts';
 import { isAlreadyExists, isConflict, isNotFound, KubeError } from './kube/errors.ts';
 import { microTime } from './kube/micro-time.ts';
@@ -28,6 +28,8 @@ export interface BudgetLeaseOptions {
 
 /** What was sent longer ago counts no more, and so does its record. */
 const keptMs = 60_000;
+/** Who serves other namespaces, and is there, writes its record more often, however idle. */
+const goneMs = 4 * renewalMs;
 
 /**
  * Keeps the record of what is sent in an annotation of a Lease, which nobody holds. Where the work was divided into another
@@ -37,8 +39,8 @@ export class BudgetLease implements UseStore {
   readonly #options: BudgetLeaseOptions;
   readonly #annotation: string;
   readonly #base: string;
-  /** Of another number of shards: since when they are as they are. */
-  readonly #others = new Map<string, { readonly text: string; readonly since: number }>();
+  /** Of another number of shards, or of other namespaces: since when they are as they are. */
+  #others: ReadonlyMap<string, Seen> = new Map();
   #lease: Lease | undefined;
 
   constructor(options: BudgetLeaseOptions) {
@@ -82,11 +84,12 @@ export class BudgetLease implements UseStore {
 
   /** Without the right, or where it takes no more, after a minute; without the namespace, as on somebody's own machine, at once. */
   lastsMs(error: unknown): number | undefined {
+    if (isNotFound(error)) return 0;
     if (!(error instanceof KubeError)) return undefined;
     const { status } = error;
-    const isRefusal = status >= 400 && status < 500 && ![401, 408, 409, 429].includes(status);
-    if (!isRefusal) return undefined;
-    return status === 404 ? 0 : keptMs;
+    // A 404 without a reason is of something in front of the API server.
+    const isRefusal = status >= 400 && status < 500 && ![401, 404, 408, 409, 429].includes(status);
+    return isRefusal ? keptMs : undefined;
   }
 
   #put(text: string, signal: AbortSignal): Promise<Lease> {
@@ -99,36 +102,50 @@ export class BudgetLease implements UseStore {
     return client.update<Lease>(leaseType, { ...lease, metadata: { ...metadata, resourceVersion } }, { signal });
   }
 
-  /** Without those of another number of shards that count no more. */
+  get #all(): readonly [key: string, text: string][] {
+    return Object.entries(this.#lease?.metadata.annotations ?? {});
+  }
+
+  /** Without those of others that count no more. */
   #annotations(): Readonly<Record<string, string>> {
     const now = this.#options.monotonic.now();
-    const isOver = ([key, text]: [string, string]) => {
+    const isOver = (key: string) => {
       const seen = this.#others.get(key);
-      return seen?.text === text && now - seen.since >= keptMs;
+      return seen !== undefined && now - seen.since >= (this.#isForeign(key) ? goneMs : keptMs);
     };
-    const all = Object.entries(this.#lease?.metadata.annotations ?? {});
-    return Object.fromEntries(all.filter((entry) => !isOver(entry)));
+    return Object.fromEntries(this.#all.filter(([key]) => !isOver(key)));
+  }
+
+  /** To be called with each Lease that is read or written. */
+  #look(): void {
+    const now = this.#options.monotonic.now();
+    const seen = ([key, text]: [string, string]): [string, Seen] => {
+      const before = this.#others.get(key);
+      return [key, before?.text === text ? before : { text, since: now }];
+    };
+    const others = this.#all.filter(([key]) => this.#isOther(key) || this.#isForeign(key));
+    this.#others = new Map(others.map(seen));
   }
 
   /** Of another number of shards. */
   #otherTexts(): readonly string[] {
-    const now = this.#options.monotonic.now();
-    const others = Object.entries(this.#lease?.metadata.annotations ?? {}).filter(([key]) => this.#isOther(key));
-    for (const [key, text] of others)
-      if (this.#others.get(key)?.text !== text) this.#others.set(key, { text, since: now });
-    return others.map(([, text]) => text);
+    return this.#all.filter(([key]) => this.#isOther(key)).map(([, text]) => text);
   }
 
   /** Of the other shards. */
   #textsBeside(): readonly string[] {
-    const all = Object.entries(this.#lease?.metadata.annotations ?? {});
     const isBeside = (key: string) => key !== this.#annotation && this.#shardsOf(key) === this.#options.shards;
-    return all.filter(([key]) => isBeside(key)).map(([, text]) => text);
+    return this.#all.filter(([key]) => isBeside(key)).map(([, text]) => text);
   }
 
   #isOther(key: string): boolean {
     const shards = this.#shardsOf(key);
     return shards !== undefined && shards !== this.#options.shards;
+  }
+
+  /** Of an operator of other namespaces, or of one that this one was before its namespaces were changed. */
+  #isForeign(key: string): boolean {
+    return key.startsWith(annotation) && this.#shardsOf(key) === undefined;
   }
 
   /** Of how many shards it is the record of one; undefined of anything else. */
@@ -139,6 +156,7 @@ export class BudgetLease implements UseStore {
   }
 
   #stored(): Stored {
+    this.#look();
     const own = this.#lease?.metadata.annotations?.[this.#annotation];
     return {
       texts: [...(own === undefined ? [] : [own]), ...this.#otherTexts()],
@@ -154,6 +172,12 @@ function writtenAt(lease: Lease | undefined): WrittenAt | undefined {
   const times = managedFields.map(({ time = '' }) => Date.parse(time)).filter((time) => !Number.isNaN(time));
   const writers = Date.parse(lease?.spec?.renewTime ?? '');
   return times.length === 0 || Number.isNaN(writers) ? undefined : { keepers: Math.max(...times), writers };
+}
+
+interface Seen {
+  readonly text: string;
+  /** On the monotonic clock. */
+  readonly since: number;
 }
 
 interface Managed {

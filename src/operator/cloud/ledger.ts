@@ -19,7 +19,7 @@ export interface Taken {
   readonly priority: Priority;
   /** Out of the part that is given out evenly. */
   readonly paced: boolean;
-  /** By this process. */
+  /** By this process, with this credential. */
   readonly own: boolean;
   readonly isRecorded: boolean;
   readonly scope: Scope;
@@ -44,6 +44,8 @@ export class Ledger {
   readonly #clock: Clock;
   readonly #tenants: Tenants<Waiting>;
   readonly #window = new RollingWindow<Taken>((taken) => this.#left(taken));
+  /** Of those that run: who else counts them, and is to be told how they end. */
+  readonly #followers = new Map<Taken, ((sent: boolean) => void)[]>();
   /** Of all. */
   readonly use = new Use();
   /** Requests that those may have in the window together who are not on record by name. */
@@ -59,19 +61,20 @@ export class Ledger {
 
   /** Requests without an answer yet. */
   get running(): number {
-    return this.#window.running;
+    return this.#window.running.size;
   }
 
   start(tenant: Tenant<Waiting>, priority: Priority, paced: boolean): Taken {
     const taken: Taken = { tenant, priority, paced, own: true, isRecorded: true, scope: 'both' };
-    this.#window.start();
-    this.#enter(taken);
+    this.#begin(taken);
     return taken;
   }
 
   /** `sent` false: it never left this process. */
   finish(taken: Taken, sent: boolean): void {
     this.#window.finish(taken, sent, this.#clock.now());
+    for (const follow of this.#followers.get(taken) ?? []) follow(sent);
+    this.#followers.delete(taken);
   }
 
   /** Forgets what counts no more. */
@@ -120,9 +123,8 @@ export class Ledger {
    * Charges an account with what another process may have sent, the last at `endedAt` (monotonic): with all of it, for the limit
    * may be higher a moment later.
    */
-  carry(account: string, count: number, endedAt: number, { isRecorded = true, scope = 'both' }: Carrying = {}): void {
-    const tenant = this.#tenants.charged(account);
-    const taken: Taken = { tenant, priority: 'change', paced: false, own: false, isRecorded, scope };
+  carry(account: string, count: number, endedAt: number, carrying?: Carrying): void {
+    const taken = this.#elsewhere(account, carrying);
     const slots = Array.from({ length: Math.min(count, mostCarried) }, () => taken);
     for (const slot of slots) this.#enter(slot);
     this.#window.carry(slots, endedAt);
@@ -131,8 +133,20 @@ export class Ledger {
 
   /** Charges an account with all that counts for another credential, for as long as it does there. */
   goOnFrom(before: Ledger, account: string): void {
-    const endings = before.#window.endings(this.#clock.now(), ({ scope }) => scope !== 'account');
+    const endings = before.#window.endings(({ scope }) => scope !== 'account');
     for (const endedAt of endings) this.carry(account, 1, endedAt);
+    for (const running of before.#window.running) this.#follow(before, running, account);
+  }
+
+  /** What runs may arrive at any time until its end, so it ends here when it does there. */
+  #follow(before: Ledger, running: Taken, account: string): void {
+    const taken = this.#elsewhere(account);
+    this.#begin(taken);
+    const follow = (sent: boolean) => {
+      this.finish(taken, sent);
+      this.#options.onChange();
+    };
+    before.#followers.set(running, [...(before.#followers.get(running) ?? []), follow]);
   }
 
   /** How many requests of this process the account has in the window. */
@@ -143,7 +157,8 @@ export class Ledger {
 
   /** When those of them ended that have. */
   endedAt(account: string): readonly number[] {
-    const ended = this.#window.finished().filter(({ slot }) => slot.tenant.account.name === account);
+    const isMeant = ({ own, tenant }: Taken) => own && tenant.account.name === account;
+    const ended = this.#window.finished().filter(({ slot }) => isMeant(slot));
     return ended.map(({ endedAt }) => endedAt);
   }
 
@@ -151,6 +166,16 @@ export class Ledger {
   handOver(isTheirs: (account: string) => boolean): void {
     this.#window.drop(({ tenant, isRecorded }) => isRecorded && isTheirs(tenant.account.name));
     this.#options.onChange();
+  }
+
+  #elsewhere(account: string, { isRecorded = true, scope = 'both' }: Carrying = {}): Taken {
+    const tenant = this.#tenants.charged(account);
+    return { tenant, priority: 'change', paced: false, own: false, isRecorded, scope };
+  }
+
+  #begin(taken: Taken): void {
+    this.#window.start(taken);
+    this.#enter(taken);
   }
 
   #enter(taken: Taken): void {

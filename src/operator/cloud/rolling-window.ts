@@ -24,24 +24,25 @@ export class RollingWindow<Slot> {
   #carried: Left<Slot>[] = [];
   /** When the first of those leaves. */
   #carriedUntil = Number.POSITIVE_INFINITY;
-  #running = 0;
+  readonly #running = new Set<Slot>();
 
   /** @param onLeave told of each slot that is free again */
   constructor(onLeave: (slot: Slot) => void) {
     this.#onLeave = onLeave;
   }
 
-  get running(): number {
+  /** Without an answer yet; each slot is an object of its own. */
+  get running(): ReadonlySet<Slot> {
     return this.#running;
   }
 
-  start(): void {
-    this.#running += 1;
+  start(slot: Slot): void {
+    this.#running.add(slot);
   }
 
   /** `sent` false gives the slot back at once: the server never saw the request. */
   finish(slot: Slot, sent: boolean, now: number): void {
-    this.#running -= 1;
+    this.#running.delete(slot);
     if (sent) this.#finished.push({ slot, leavesAt: now + windowMs });
     else this.#onLeave(slot);
   }
@@ -89,11 +90,10 @@ export class RollingWindow<Slot> {
     return Number.isFinite(next) ? next : undefined;
   }
 
-  /** When each of these ended, here or elsewhere; those that run, now. */
-  endings(now: number, isMeant: (slot: Slot) => boolean): readonly number[] {
+  /** When each of these ended that have, here or elsewhere. */
+  endings(isMeant: (slot: Slot) => boolean): readonly number[] {
     const meant = [...this.#finished.values(), ...this.#carried].filter(({ slot }) => isMeant(slot));
-    const ended = meant.map(({ leavesAt }) => leavesAt - windowMs);
-    return [...ended, ...Array.from({ length: this.#running }, () => now)];
+    return meant.map(({ leavesAt }) => leavesAt - windowMs);
   }
 
   /** Those that ended here, and when. */

@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { cpuTimer } from '../../../../../test/support/elapsed.ts';
+import { ManualClock } from '../../../controller/manual-clock.fixture.ts';
 import { account, scene, setScene, use } from './budgets.fixture.ts';
+import { Budgets } from './budgets.ts';
+import { mostInAMinute } from './use-record.fixture.ts';
 
 beforeEach(setScene);
 
@@ -134,6 +137,66 @@ describe('a key that replaces another', () => {
     await use(one, 1);
     one.apiKey = () => 'k';
     expect(scene.budgets.of(one).limiter.state()).toMatchObject({ used: 6, limit: 10 });
+  });
+});
+
+describe('a key that replaces another while requests are under way', () => {
+  /** When each of them arrives, as late as it may. */
+  function rotating(requestsPerMinute: number) {
+    const time = new ManualClock();
+    const budgets = new Budgets({ monotonic: time, requestsPerMinute });
+    const user = { account: 'a/own', url: 'https://api.example.test', requestsPerMinute, isDefault: true };
+    let key = 'k0';
+    const rotated = { ...user, isShared: false, apiKey: () => key };
+    budgets.join(rotated);
+    const arrived: number[] = [];
+    const ask = (count: number, tookMs: number, wasSent = true) => {
+      const { limiter } = budgets.of(rotated);
+      for (let i = 0; i < count; i += 1)
+        void limiter.acquire({ priority: 'change', account: user.account }).then(async (slot) => {
+          await time.sleep(tookMs);
+          if (wasSent) arrived.push(time.now());
+          slot.release(wasSent);
+        });
+    };
+    const rotate = () => {
+      key = `${key}0`;
+      budgets.keyed(rotated);
+    };
+    const state = () => budgets.of(rotated).limiter.state();
+    return { time, ask, rotate, arrived, state };
+  }
+
+  test.each([
+    ['once', [1_000]],
+    ['again and again', [1_000, 2_000, 6_000, 0]],
+  ])('%s counts them until a minute after their end', async (_, afterMs) => {
+    const { time, ask, rotate, arrived, state } = rotating(120);
+    ask(60, 12_000);
+    for (const ms of afterMs) {
+      await time.advance(ms);
+      rotate();
+      expect(state().used).toBe(60);
+    }
+    ask(120, 10);
+    await time.advance(60_000);
+    expect([arrived.length, mostInAMinute(arrived)]).toEqual([120, 120]);
+    await time.advance(140_000);
+    expect([arrived.length, mostInAMinute(arrived), state().used]).toEqual([180, 120, 0]);
+  });
+
+  test('sends more at once when they were not sent', async () => {
+    const { time, ask, rotate, arrived, state } = rotating(120);
+    ask(120, 8_000, false);
+    await time.advance(1_000);
+    rotate();
+    ask(120, 0);
+    await time.advance(6_000);
+    expect(arrived).toEqual([]);
+    await time.advance(2_000);
+    expect([arrived.length, state().used]).toEqual([120, 120]);
+    await time.advance(61_000);
+    expect(state().used).toBe(0);
   });
 });
 

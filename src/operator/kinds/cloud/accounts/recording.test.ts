@@ -83,6 +83,27 @@ test('keys that are rotated more often than once a minute do not renew what was 
   expect(sent).toHaveLength(120);
 });
 
+test('what was under way as its key was rotated is on record once, with the key that it was sent with', async () => {
+  const time = new ManualClock();
+  const store = new SecretStore(time);
+  let key = 'old';
+  const { budgets, users } = start(time, store, { 'a/own': 60 }, { keyOf: () => key });
+  const [user] = users as [BudgetUser];
+  await pass(time, 0);
+  const { limiter } = budgets.of(user);
+  const wait = () => limiter.acquire({ priority: 'change', account: user.account });
+  const slots = await Promise.all([wait(), wait(), wait()]);
+  key = 'new';
+  budgets.of(user);
+  for (const slot of slots) slot.release();
+  await pass(time, 6_000);
+  await budgets.close(0);
+  const accounts: Record<string, { past: [number, number, string][] }> = JSON.parse(
+    store.stored.texts[0] ?? '',
+  ).accounts;
+  expect(Object.values(accounts).flatMap(({ past }) => past.map(([count]) => count))).toEqual([3]);
+});
+
 test('what a shard sent before it left counts once when it comes back', async () => {
   const time = new ManualClock();
   const store = new MemoryStore(time);

@@ -29,6 +29,41 @@ test('who uses little writes nothing but that it has begun', async () => {
   expect([sent.length, store.writes]).toEqual([420, 1]);
 });
 
+test.each([
+  ['nothing', 0],
+  ['as much as ever', 30],
+])('who uses %s writes every six hours or so that it is there, and no more', async (_, count) => {
+  const time = new ManualClock();
+  const store = new MemoryStore(time);
+  const { ask } = start(time, store, { 'a/own': 120 });
+  ask(count);
+  await pass(time, 61_000);
+  const [texts, { writes }] = [new Set<string | undefined>(), store];
+  for (let minute = 0; minute < 24 * 60; minute += 1) {
+    ask(count);
+    await pass(time, 60_600);
+    texts.add(store.stored.texts[0]);
+  }
+  expect([texts.size, store.writes - writes]).toEqual([5, 4]);
+});
+
+test('who is refused the record tries no more often that it is there', async () => {
+  const time = new ManualClock();
+  const store = new MemoryStore(time);
+  const warnings: string[] = [];
+  const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
+  const { ask } = start(time, store, { 'a/own': 120 }, { log });
+  ask(7);
+  await pass(time, 1_000);
+  store.isReadOnly = true;
+  ask(1);
+  await pass(time, 24 * 3_600_000);
+  expect(warnings).toHaveLength(2);
+  store.isReadOnly = false;
+  await pass(time, 61_000);
+  expect(store.stored.texts).toEqual([expect.stringContaining('"renewal":4')]);
+});
+
 test('blocks that are not needed any more are given back', async () => {
   const time = new ManualClock();
   const store = new MemoryStore(time);
@@ -172,7 +207,7 @@ test('nothing of a key is on record, and only what differs from the rule', async
   await pass(time, 0);
   expect(store.stored.texts).toEqual([
     expect.stringMatching(
-      /^\{"by":"p\d+","free":true,"starts":\[\],"accounts":\{"a\/own https:\/\/api.test":\{"open":56,"past":\[\]\}\}\}$/,
+      /^\{"by":"p\d+","renewal":0,"free":true,"starts":\[\],"accounts":\{"a\/own https:\/\/api.test":\{"open":56,"past":\[\]\}\}\}$/,
     ),
   ]);
 });

@@ -14,6 +14,7 @@ import {
   type Inheritance,
   type Past,
   pruned,
+  renewalAt,
   succeeding,
   textOf,
   together,
@@ -55,10 +56,10 @@ export interface UseRecordOptions extends Pick<Runtime, 'monotonic' | 'random' |
  * What this process may have sent in the last minute, on durable record before it is sent, so that the one after it,
  * which may come within that minute, does not begin with a fresh budget. A sixteenth of the limit of each key, at most 20, is
  * free for all its accounts together: one word at the start says so for all keys. Beyond that an account is on record by its name,
- * with twice of what it uses, which is withdrawn after minutes in which it was not needed: who uses little writes nothing.
- * Where no more names fit, who is not among them has a part in the free share, or waits. Where it may not be kept, that share is
- * all for a minute, and nothing where somebody before may have sent: who is started again and again would have a fresh budget each
- * time. From then on it is done without, and tried again once a minute.
+ * with twice of what it uses, which is withdrawn after minutes in which it was not needed: who uses little writes nothing, but
+ * every six hours that it is there still. Where no more names fit, who is not among them has a part in the free share, or waits.
+ * Where it may not be kept, that share is all for a minute, and nothing where somebody before may have sent: who is started again
+ * and again would have a fresh budget each time. From then on it is done without, and tried again once a minute.
  *
  * Each process says of what it wrote that it was itself. So what it finds of its own, where an answer was lost or somebody else
  * wrote since, is nothing new, and what another sent counts once. Order and ages are of monotonic clocks, and of the clocks
@@ -84,6 +85,8 @@ export class UseRecord {
   #takeovers = 0;
   /** Somebody else wrote since. */
   #isStale = false;
+  /** When it was written last, see {@link renewalAt}. */
+  #renewal: number | undefined;
   readonly #refused = new Refused();
   #isWriting = false;
   #writing: Promise<void> | undefined;
@@ -309,7 +312,7 @@ export class UseRecord {
     for (const name of this.#wanted.keys()) if (!uses.has(name)) this.#wanted.delete(name);
     const less = pruned(relaxed(state, uses), now);
     const [textBefore, text] = [state, less].map((each) => textOf({ ...each, by: this.#id }, now));
-    if (text === textBefore) return;
+    if (text === textBefore && !this.#isOld) return;
     this.#state = { ...less, free: state.free };
     this.#options.onChange();
     try {
@@ -320,8 +323,16 @@ export class UseRecord {
     }
   }
 
-  #store(state: UseState): Promise<Stored | undefined> {
-    return this.#options.store.write(textOf({ ...state, by: this.#id }, this.#now()), this.#ended.signal);
+  async #store(state: UseState): Promise<Stored | undefined> {
+    const now = this.#now();
+    const stored = await this.#options.store.write(textOf({ ...state, by: this.#id }, now), this.#ended.signal);
+    if (stored !== undefined) this.#renewal = renewalAt(now);
+    return stored;
+  }
+
+  /** It would soon be taken for that of a process that is gone. What is refused is tried again anyway. */
+  get #isOld(): boolean {
+    return !this.#refused.isSo && this.#renewal !== renewalAt(this.#now());
   }
 
   #now(): number {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { windowMs } from '../../../cloud/rolling-window.ts';
+import { renewalMs } from './use-store.ts';
 
 /** Requests that may have been sent, the last at `endedAt` (milliseconds, monotonic clock of this process). */
 export interface Past {
@@ -171,6 +172,11 @@ export function pruned({ free, starts, named }: UseState, now: number): UseState
   };
 }
 
+/** By the monotonic clock of its process: another in each record that is written so much later. */
+export function renewalAt(now: number): number {
+  return Math.floor(now / renewalMs);
+}
+
 export function textOf({ by, ...state }: Written, now: number): string {
   const { free, starts, named } = pruned(state, now);
   const ago = (endedAt: number) => Math.max(0, Math.floor((now - endedAt) / stepMs) * stepMs);
@@ -183,7 +189,7 @@ export function textOf({ by, ...state }: Written, now: number): string {
     return [name, { open, past: [...sums.values()] }];
   });
   const begins = starts.map(({ endedAt, by: writer }) => [ago(endedAt), writer]);
-  return JSON.stringify({ by, free, starts: begins, accounts: Object.fromEntries(accounts) });
+  return JSON.stringify({ by, renewal: renewalAt(now), free, starts: begins, accounts: Object.fromEntries(accounts) });
 }
 
 function jsonOf(text: string): unknown {

@@ -32,6 +32,9 @@ export interface UseStore {
   lastsMs(error: unknown): number | undefined;
 }
 
+/** A process writes its record at least about so often, another one each time: what stands unchanged for long is of one that is gone. */
+export const renewalMs = 6 * 3_600_000;
+
 /** Characters of a record, where the place that keeps it has room for more. */
 export const mostText = 100_000;
 
