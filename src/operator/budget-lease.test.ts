@@ -115,7 +115,7 @@ test('what a process does not know to have stood for a day stays, and so does wh
 
 test.each([
   ['there is no such namespace', 404, 'NotFound', 0],
-  ['something in front of the API server answers 404', 404, undefined, undefined],
+  ['something in front of the API server answers 404', 404, undefined, 60_000],
   ['something in front of the API server answers 503', 503, undefined, undefined],
   ['the API server is asked too much', 429, 'TooManyRequests', undefined],
   ['the right is missing', 403, 'Forbidden', 60_000],

@@ -82,13 +82,15 @@ export class BudgetLease implements UseStore {
     return this.#lease?.metadata.uid;
   }
 
-  /** Without the right, or where it takes no more, after a minute; without the namespace, as on somebody's own machine, at once. */
+  /**
+   * Without the right, or where it takes no more, after a minute; without the namespace, as on somebody's own machine, at once. A 404
+   * that gives no reason is of something in front of the API server.
+   */
   lastsMs(error: unknown): number | undefined {
     if (isNotFound(error)) return 0;
     if (!(error instanceof KubeError)) return undefined;
     const { status } = error;
-    // A 404 without a reason is of something in front of the API server.
-    const isRefusal = status >= 400 && status < 500 && ![401, 404, 408, 409, 429].includes(status);
+    const isRefusal = status >= 400 && status < 500 && ![401, 408, 409, 429].includes(status);
     return isRefusal ? keptMs : undefined;
   }
 

@@ -150,3 +150,15 @@ test.each(windUps)(
     expect(without).toBeLessThanOrEqual(8_000);
   },
 );
+
+test('what is promised to who died holds up no other lease for longer than it takes to see work through', async () => {
+  const clock = new ManualClock();
+  const holders = ['a', 'a', 'a', 'b'];
+  const sharing = new Sharing({ identity: 'a', holders: () => holders, monotonic: clock });
+  for (const lease of holders.keys()) sharing.saw(lease);
+  expect(sharing.yields(0, 'b')).toBe(true);
+  holders[3] = '';
+  expect(sharing.mayTake(3)).toBe(false);
+  await clock.advance(30_000);
+  expect(sharing.mayTake(3)).toBe(true);
+});

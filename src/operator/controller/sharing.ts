@@ -20,6 +20,8 @@ interface Expected {
 
 /** A free lease that is to be taken is taken by then, or was not; who gave it away takes it again. */
 const takenMs = 5_000;
+/** What is under way with a lease is at its end by then. */
+const windDownMs = 30_000;
 /** Who is asked has answered by then. */
 const answeredMs = 6_000;
 
@@ -69,8 +71,8 @@ export class Sharing {
   /** Whether to give a lease of this process to who asked for it; `gave` is to follow. */
   yields(lease: number, to: string): boolean {
     if (this.#expectedOf(lease) !== undefined || !this.#isMoreEven(this.#me, to)) return false;
-    // First what is under way there is seen through, however long that takes.
-    this.#expect(lease, to, Number.POSITIVE_INFINITY);
+    // First what is under way there is seen through.
+    this.#expect(lease, to, windDownMs);
     return true;
   }
 

@@ -69,13 +69,16 @@ test('what was only observed is told of when the resource goes on to manage it, 
   thing.object = { ...thing.object, metadata: { ...thing.object.metadata, annotations } };
   const after = async (managementPolicy: 'Observe' | 'Manage') => {
     thing.object = { ...thing.object, spec: { managementPolicy } };
-    const { fields, ownership } = await thing.reconcile();
+    const { fields, ownership = {} } = await thing.reconcile();
     thing.object = { ...thing.object, status: { ...fields, ownership } as NonNullable<ManagedObject['status']> };
     return thing.told.filter((line) => line.startsWith('Adopted'));
   };
   const adopted = [`Adopted adopted thing thing_1, named by ${annotation.externalID}`];
   expect(await after('Observe')).toEqual([]);
   expect(await after('Manage')).toEqual(adopted);
+  expect(await after('Manage')).toEqual(adopted);
+  // A definition of an earlier version keeps no record of what is owned.
+  thing.object = { ...thing.object, status: { id: 'thing_1' } };
   expect(await after('Manage')).toEqual(adopted);
 });
 

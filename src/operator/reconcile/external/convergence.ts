@@ -8,12 +8,11 @@ import {
   nowhere,
   originOf,
   ownedIDOf,
-  ownershipOf,
 } from '../ownership/ownership.ts';
 import { unlessTaken } from '../permits.ts';
 import { nextRecreation, noteRecreation } from '../recreation.ts';
 import { annotation } from '../resource/annotations.ts';
-import type { ManagedSpec } from '../resource/resource.ts';
+import type { ManagedObject, ManagedSpec } from '../resource/resource.ts';
 import { type Report, report, reportFailure } from '../status/outcome.ts';
 import { isSentAgain, notTaken } from '../status/refusals.ts';
 import type { AccountObjects } from './account-objects.ts';
@@ -181,7 +180,7 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
     const { record } = this.#means;
     const { object } = this.#context.resource;
     if (!isObserver(object)) {
-      if (originOf(object, id) !== 'Created' && ownershipOf(object).id !== id)
+      if (originOf(object, id) !== 'Created' && !hasAdopted(object, id))
         this.#context.journal.event('Adopted', `adopted ${displayName} ${id}, named by ${annotation.externalID}`);
       await record.keep(id);
     }
@@ -273,4 +272,9 @@ function elsewhere({ resource: { object }, connection }: ReconcileContext<unknow
 /** Given up on its way: who goes on with the resource sends the rest. */
 function begun(what: string): Report {
   return report('Updating', `${what} is there, and not yet as the spec asks`, { retry: { kind: 'never' } });
+}
+
+/** By what the resource owns; where no record of that is kept, by what it stands for. */
+function hasAdopted({ status }: ManagedObject, id: string): boolean {
+  return (status?.ownership === undefined ? status?.id : status.ownership.id) === id;
 }

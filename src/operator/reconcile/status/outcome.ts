@@ -4,8 +4,8 @@ import type { Reason } from './reasons.ts';
 
 /**
  * When to look again without being asked:
- * `resync` at the object's next drift check; `backoff` exponentially (1 s to 5 min), never sooner than `atLeastMs`, and
- * with what else there is to do, which does not wait for it.
+ * `resync` at the object's next drift check; `backoff` exponentially (1 s to 5 min), or with what else there is to do, where
+ * that comes sooner, and never before `atLeastMs`.
  */
 export type Retry =
   | { readonly kind: 'never' }

@@ -120,12 +120,12 @@ describe('a definition that does not know a field', () => {
       { kind: 'backoff', atLeastMs: 5, atMostMs: 60_000 },
     ],
     [
-      { kind: 'backoff', besides: { kind: 'after', ms: 3_000 } },
-      { kind: 'backoff', atMostMs: 3_000 },
+      { kind: 'backoff', besides: { kind: 'after', ms: 30_000 } },
+      { kind: 'backoff', atMostMs: 30_000 },
     ],
     [
       { kind: 'backoff', besides: { kind: 'after', ms: 0 } },
-      { kind: 'backoff', atMostMs: 1_000 },
+      { kind: 'backoff', atMostMs: 10_000 },
     ],
     [
       { kind: 'after', ms: 90_000 },

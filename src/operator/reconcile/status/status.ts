@@ -92,7 +92,7 @@ function resultOf(options: StatusOptions, object: ManagedObject, retry: Retry): 
 }
 
 /** What is in trouble is tried again with the rest, and not over and over. */
-const soonestMs = 1_000;
+const soonestMs = 10_000;
 
 function msUntil({ schedule }: StatusOptions, object: ManagedObject, retry: Retry): number {
   const due = schedule.msUntilDue(object);
