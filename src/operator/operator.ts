@@ -61,7 +61,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     log,
   });
   const { takeOver } = settings;
-  const installation = new Installation({ name: name.get, takeOver, now });
+  const installation = new Installation({ name: name.get, plainName: name.plain, takeOver, now });
   const namespaces = settings.watchNamespaces;
   const referents = new Referents({ ...runtime, reader, log, namespaces });
   stack.defer(() => referents.close());
@@ -105,9 +105,12 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   for (let shard = 0; shard < shards; shard += 1) metrics.holds(shard, false);
   log.info('started', { version, server: connection.server, apiURL: settings.apiUrl });
   await leadership.run(signal, async (shard, term) => {
-    metrics.holds(shard, true);
     // Told to stop before it was known: nothing may be written without it.
-    if (await name.find(term)) await Promise.all([cloud.hold(shard, term), agents.hold(shard, term)]);
+    if (await name.find(term)) {
+      // Not before: until then nobody acts, and who waits for long is not to pass for somebody who does.
+      metrics.holds(shard, true);
+      await Promise.all([cloud.hold(shard, term), agents.hold(shard, term)]);
+    }
     await events.flush();
     metrics.holds(shard, false);
   });

@@ -8,6 +8,7 @@ import { type Change, Informer } from '../controller/informer.ts';
 import { WorkQueue } from '../controller/queue.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isAlreadyExists, isConflict, isDenied, isNotFound, KubeError } from '../kube/errors.ts';
+import type { InstallationNames } from '../kube/installation-name.ts';
 import { keyOf, type OwnerReference } from '../kube/types.ts';
 import {
   type ConfigMap,
@@ -20,13 +21,14 @@ import {
   selectorOf,
   summary,
 } from './config-map.ts';
-import { type ConfigMapAction, ConfigMapWriter, ForeignConfigMapError } from './config-map-writer.ts';
+import { ConfigMapWriter, ForeignConfigMapError } from './config-map-writer.ts';
+import { type Intent, Refusals } from './refusals.ts';
 
 export interface ConfigMapSetOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random' | 'uuid'> {
   /** Key of the account, unique in the operator. */
   readonly account: string;
   /** What the operator's installation is known by, among those that mirror into the namespace; default nothing. */
-  readonly installation?: string | undefined;
+  readonly installation?: InstallationNames | undefined;
   /** What other installations made for the account is taken over where it is desired; default false. */
   readonly takeOver?: boolean;
   readonly reader: KubeClient;
@@ -50,8 +52,9 @@ class ContestedConfigMapError extends Error {
   }
 }
 
+const unnamed = { name: '', plain: '' };
 const concurrentWrites = 8;
-/** Nobody tells when what stood in the way of one is gone. */
+/** Of one alone, as while the API server is away. */
 const backoff = { minMs: 1_000, maxMs: 30_000 };
 const mostDeleted = 10_000;
 /** Whoever makes one again so often has a use for it. */
@@ -73,13 +76,14 @@ export class ConfigMapSet {
   /** How often each was deleted as no endpoint's, until it is one's again. */
   readonly #deleted = new Map<string, number>();
   readonly #restorations: Restorations;
+  readonly #refusals: Refusals;
   readonly #maker: Maker;
   /** ConfigMaps that are not known to be right, and what stood in the way last. */
   readonly #pending = new Map<string, Error | undefined>();
   #isComplete = false;
 
   constructor(options: ConfigMapSetOptions) {
-    const { account, installation = '', takeOver = false, reader, client, namespace, owner, log } = options;
+    const { account, installation = unnamed, takeOver = false, reader, client, namespace, owner, log } = options;
     const { monotonic, random, uuid } = options;
     this.#maker = { installation, account, owner };
     const selection = { namespace, labelSelector: selectorOf(mirrorLabels(account)) };
@@ -90,6 +94,8 @@ export class ConfigMapSet {
     this.#writer = new ConfigMapWriter({ cache: this.#informer, reader, client, maker: this.#maker, takeOver });
     this.#restorations = new Restorations({ monotonic, random });
     this.#queue = new WorkQueue({ monotonic, random, backoff });
+    const enqueue = (key: string, ms: number) => this.#enqueue(key, 'first', ms);
+    this.#refusals = new Refusals({ monotonic, random, enqueue });
     this.#controller = new Controller({
       name: 'endpointmirror',
       queue: this.#queue,
@@ -221,7 +227,7 @@ export class ConfigMapSet {
     this.#queue.addAfter(key, ms, priority);
   }
 
-  #actionFor(key: string): ConfigMapAction | 'foreign' {
+  #actionFor(key: string): Intent {
     const action = this.#writer.decide(this.#configMap(key), this.#informer.get(key));
     // Somebody who has a saved copy makes it once; another operator of the same name would for ever.
     const isContested = !this.#desired.has(key) && (this.#deleted.get(key) ?? 0) >= mostTimesDeleted;
@@ -239,13 +245,16 @@ export class ConfigMapSet {
   }
 
   async #reconcile(key: string): Promise<ReconcileResult> {
+    const intent = this.#actionFor(key);
+    if (!this.#refusals.mayTry(key, intent)) return { kind: 'done' };
     try {
       if (this.#isKnown(key)) await this.#write(key);
+      this.#refusals.through(key);
       this.#pending.delete(key);
       return { kind: 'done' };
     } catch (error) {
       if (this.#isBehind(key, error)) return { kind: 'again' };
-      return this.#failed(key, error instanceof Error ? error : new Error(String(error)));
+      return this.#failed(key, intent, error instanceof Error ? error : new Error(String(error)));
     }
   }
 
@@ -271,12 +280,13 @@ export class ConfigMapSet {
   }
 
   /** Of many that fail alike, one is worth a warning. */
-  #failed(key: string, error: Error): ReconcileResult {
+  #failed(key: string, intent: Intent, error: Error): ReconcileResult {
     const symptom = symptomOf(error);
     const isKnown = this.#pending.values().some((other) => other !== undefined && symptomOf(other) === symptom);
     const level = isKnown ? 'debug' : 'warn';
     this.#pending.set(key, error);
     this.#log[level]('writing a ConfigMap failed; will try again', { configMap: key, error: error.message });
+    if (this.#refusals.failed(key, intent, error)) return { kind: 'done' };
     const atLeastMs = error instanceof KubeError ? error.retryAfterMs : undefined;
     return { kind: 'backoff', ...(atLeastMs === undefined ? {} : { atLeastMs }) };
   }

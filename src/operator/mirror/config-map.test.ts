@@ -33,7 +33,8 @@ const optional = {
   edge: ref('edghts_1'),
 };
 const owner = { apiVersion: 'edge-operator.dev/v1alpha1', kind: 'CloudAccount', name: 'a', uid: 'u' };
-const maker = { installation: 'blue', account: 'default' };
+const named = (name: string, plain = name) => ({ installation: { name, plain } });
+const maker = { ...named('blue'), account: 'default' };
 const mapped = (endpoint: Endpoint, account = 'default') =>
   endpointConfigMap(endpointJSON(endpoint), { ...maker, account }, 'edge-system');
 
@@ -135,7 +136,7 @@ describe('who made it', () => {
 
   test('is told by a mark, which holds for one name, namespace, account and installation', () => {
     expect(originOf(made, maker)).toBe('ours');
-    expect(originOf(made, { ...maker, installation: 'green' })).toBe('of another');
+    expect(originOf(made, { ...maker, ...named('green') })).toBe('of another');
     expect(originOf(made, { ...maker, account: 'team/a' })).toBe('of another');
     expect(originOf(as({ name: endpointName('ep_2') }), maker)).toBe('of another');
     expect(originOf(as({ namespace: 'elsewhere' }), maker)).toBe('of another');
@@ -143,11 +144,31 @@ describe('who made it', () => {
   });
 
   test.each([
-    ['could not be read before', 'blue', 'blue-0a1b2c3d'],
-    ['cannot be read any more', 'blue-0a1b2c3d', 'blue'],
+    ['could not be read before', named('blue'), named('blue-0a1b2c3d', 'blue')],
+    ['cannot be read any more', named('blue-0a1b2c3d', 'blue'), named('blue')],
+    [
+      'cannot be read any more, and the namespace itself ends so',
+      named('preview-1a2b3c4d-0a1b2c3d', 'preview-1a2b3c4d'),
+      named('preview-1a2b3c4d'),
+    ],
   ])('is the same installation where the uid of its namespace %s', (_when, before, now) => {
-    const left = endpointConfigMap(endpointJSON(required), { ...maker, installation: before }, 'edge-system');
-    expect(originOf(left, { ...maker, installation: now })).toBe('ours');
+    const left = endpointConfigMap(endpointJSON(required), { ...maker, ...before }, 'edge-system');
+    expect(originOf(left, { ...maker, ...now })).toBe('ours');
+  });
+
+  test.each([
+    ['that somebody named so', named('prod-20250101'), named('prod-20260101')],
+    ['that somebody named so, or without', named('prod-20250101'), named('prod')],
+    [
+      'of namespaces that end so',
+      named('preview-1a2b3c4d-0a1b2c3d', 'preview-1a2b3c4d'),
+      named('preview-5e6f7a8b-4d5e6f7a', 'preview-5e6f7a8b'),
+    ],
+  ])('is another of two installations whose names end as with a uid, %s', (_which, blue, green) => {
+    const [a, b] = [blue, green].map((installation) => ({ ...maker, ...installation }));
+    if (a === undefined || b === undefined) throw new Error('there are two');
+    expect(originOf(endpointConfigMap(endpointJSON(required), a, 'edge-system'), b)).toBe('of another');
+    expect(originOf(endpointConfigMap(endpointJSON(required), b, 'edge-system'), a)).toBe('of another');
   });
 
   test('of an earlier version, whose marks have that uid', () => {
@@ -157,8 +178,8 @@ describe('who made it', () => {
       'base64url',
     );
     const earlier = as({ annotations: { 'edge-operator.dev/mirrored-by': mark.slice(0, 22) } });
-    expect(originOf(earlier, { ...maker, installation: 'blue-0a1b2c3d' })).toBe('ours');
-    expect(originOf(earlier, { ...maker, installation: 'blue-89abcdef' })).toBe('of another');
+    expect(originOf(earlier, { ...maker, ...named('blue-0a1b2c3d', 'blue') })).toBe('ours');
+    expect(originOf(earlier, { ...maker, ...named('blue-89abcdef', 'blue') })).toBe('of another');
   });
 
   test.each([

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Endpoint } from '../cloud/schemas.ts';
-import { plainName } from '../kube/installation-name.ts';
+import type { InstallationNames } from '../kube/installation-name.ts';
 import type { KubeObject, ObjectRef, OwnerReference } from '../kube/types.ts';
 
 export { configMapType } from '../kube/types.ts';
@@ -18,7 +18,7 @@ export interface ConfigMap extends KubeObject {
 /** Whose a mirrored ConfigMap is. */
 export interface Maker {
   /** What the operator's installation is known by; operators of one write each other's. */
-  readonly installation: string;
+  readonly installation: InstallationNames;
   /** Key of the account, unique in the operator. */
   readonly account: string;
   /** With which the ConfigMaps go, when nobody is there to delete them. */
@@ -78,7 +78,7 @@ export function endpointConfigMap(json: string, maker: Maker, namespace: string)
     metadata: {
       name,
       namespace,
-      annotations: { [mirroredBy]: markOf(plain(maker), { name, namespace }) },
+      annotations: { [mirroredBy]: markOf(maker.installation.plain, maker.account, { name, namespace }) },
       labels: {
         'app.kubernetes.io/managed-by': 'edge-operator',
         ...mirrorLabels(maker.account),
@@ -97,7 +97,7 @@ function dataOf(endpoint: Endpoint, json: string): Readonly<Record<string, strin
 }
 
 /** Of who made the ConfigMap, and of its name: a copy under another name, or made by another, has another. */
-function markOf({ installation, account }: Maker, { name, namespace }: ObjectRef): string {
+function markOf(installation: string, account: string, { name, namespace }: ObjectRef): string {
   return hash('sha256', JSON.stringify([installation, account, namespace, name]), 'base64url').slice(0, markDigits);
 }
 
@@ -108,16 +108,11 @@ export function markIn({ metadata: { annotations } }: ConfigMap): string | undef
 /** Labels prove nothing, for anybody may write them. */
 export type Origin = 'ours' | 'of another' | 'unmarked';
 
-export function originOf(configMap: ConfigMap, maker: Maker): Origin {
+export function originOf(configMap: ConfigMap, { installation: { name, plain }, account }: Maker): Origin {
   const mark = markIn(configMap);
   if (mark === undefined) return 'unmarked';
   // Earlier marks have the whole name of the installation.
-  return [plain(maker), maker].some((each) => mark === markOf(each, configMap.metadata)) ? 'ours' : 'of another';
-}
-
-/** The same maker whether or not the uid of its namespace, of which there is one in a cluster, can be read. */
-function plain(maker: Maker): Maker {
-  return { ...maker, installation: plainName(maker.installation) };
+  return [plain, name].some((each) => mark === markOf(each, account, configMap.metadata)) ? 'ours' : 'of another';
 }
 
 /**

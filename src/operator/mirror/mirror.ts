@@ -50,6 +50,7 @@ export class EndpointMirror {
   readonly #log: Log;
   readonly #configMaps: ConfigMapSet;
   readonly #sweeps: Sweeps;
+  #isFirst = true;
   #sweptAt: number | undefined;
   /** On the monotonic clock; undefined while lists show something. */
   #emptySince: number | undefined;
@@ -91,7 +92,9 @@ export class EndpointMirror {
   }
 
   async #sweep(startedAt: number, signal: AbortSignal): Promise<void> {
-    const priority = this.#sweptAt === undefined ? 'first' : 'resync';
+    // One that breaks off late each time would be ahead of all that is looked at again, for ever.
+    const priority = this.#isFirst ? 'first' : 'resync';
+    this.#isFirst = false;
     const names = new Set<string>();
     const odd: OddItem[] = [];
     let [listed, changed] = [0, 0];

@@ -16,7 +16,8 @@ test.each([
   };
   const client = { listAll } as unknown as KubeClient;
   const mirrors = new Mirrors({
-    ...{ ...systemRuntime, reader: client, client, log: silentLog, installation: () => 'blue', takeOver: false },
+    ...{ ...systemRuntime, reader: client, client, log: silentLog, takeOver: false },
+    installation: () => ({ name: 'blue', plain: 'blue' }),
   });
   const removed = await mirrors.remove('team/main', 'team').then(
     (resolves) => ({ resolves }),

@@ -3,6 +3,7 @@ import type { Runtime } from '../../common/runtime.ts';
 import type { CloudClient } from '../cloud/client.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isDenied } from '../kube/errors.ts';
+import type { InstallationNames } from '../kube/installation-name.ts';
 import { EndpointMirror, type EndpointMirrorOptions, type MirrorStatus } from './mirror.ts';
 import { removeMirrored } from './remove.ts';
 import { Successions } from './successions.ts';
@@ -13,7 +14,7 @@ export interface MirrorsOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'r
   readonly client: KubeClient;
   readonly log: Log;
   /** What this installation is known by. */
-  readonly installation: () => string;
+  readonly installation: () => InstallationNames;
   /** What other installations mirrored is taken over. */
   readonly takeOver: boolean;
 }

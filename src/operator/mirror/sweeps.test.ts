@@ -67,6 +67,18 @@ test('a failed one is repeated sooner, and later and later, up to the interval',
   expect(ends.slice(6)).toEqual([undefined, undefined, undefined]);
 });
 
+test('a failed one that took long is repeated the later, and at last has a fifth of the time', async () => {
+  sweep = async () => {
+    await clock.sleep(60_000, stop.signal);
+    throw new Error('no');
+  };
+  start(30_000, 1);
+  await clock.advance(7_200_000);
+  const apart = starts.slice(1).map((at, index) => at - (starts[index] ?? 0));
+  expect(apart.slice(0, 3)).toEqual([68_000, 76_000, 92_000]);
+  expect(apart.slice(5)).toEqual(Array(apart.length - 5).fill(300_000));
+});
+
 describe('a service that asks for a pause', () => {
   const refuse = (reason: ApiErrorReason, status: number, retryAfterMs: number) => {
     sweep = () => Promise.reject(new ApiError('no', { reason, status, definite: false, retryAfterMs }));

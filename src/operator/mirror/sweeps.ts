@@ -16,10 +16,12 @@ export interface SweepsOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'ra
 const period = 0.8;
 const maxStartDelayMs = 1_000;
 const minRetryMs = 1_000;
+/** Of what a failed one took: with less between them, those that fail late would take most of the account's budget. */
+const restsPerFailure = 4;
 
 /**
  * Sweeps, one after the other, often enough to see every change within the interval, beginning at a random moment of
- * the first second. A failed one is repeated sooner, but never before the time that the service named.
+ * the first second. A failed one is repeated sooner, unless it took long, but never before the time that the service named.
  */
 export class Sweeps {
   readonly #options: SweepsOptions;
@@ -52,10 +54,11 @@ export class Sweeps {
     try {
       await sweep(clock.now(), signal);
     } catch (error) {
+      const stretch = Math.max(1, (restsPerFailure * (monotonic.now() - startedAt)) / intervalMs);
       if (!signal.aborted) onEnd(error instanceof Error ? error : new Error(String(error)));
       const askedMs = askedPauseOf(error);
       if (askedMs > 0) await monotonic.sleep(askedMs, signal).catch(() => {});
-      return this.#backoff.next() - askedMs;
+      return this.#backoff.next() * stretch - askedMs;
     }
     this.#backoff.forget();
     onEnd(undefined);

@@ -120,6 +120,7 @@ const endpoint = (id: string, more: object = {}) => ({
   tunnel: 'tn_1',
   ...more,
 });
+const named = (name: string) => ({ installation: { name, plain: name } });
 const many = (count: number) => Array.from({ length: count }, (_, index) => endpoint(`ep_${index}`));
 const listed = async (): Promise<readonly ConfigMap[]> =>
   (await client.listAll<ConfigMap>(configMapType, { namespace })).items;
@@ -381,6 +382,18 @@ describe('a sweep that fails', () => {
   );
 });
 
+test('a sweep that never ends whole is the first one once, and then one like all others', async () => {
+  const priorities: string[] = [];
+  const listAll = async function* ({ priority }: { readonly priority: string }) {
+    priorities.push(priority);
+    yield* [];
+    throw new Error('the second page fails');
+  };
+  start({ endpoints: { listAll, get: async () => undefined } as never });
+  await until('some sweeps', () => priorities.length >= 3);
+  expect(priorities.slice(0, 3)).toEqual(['first', 'resync', 'resync']);
+});
+
 describe('an endpoint that cannot be read', () => {
   test.each(['region', 'id'])(
     'by its %s, leaves the ConfigMaps that may be its own and stops nothing',
@@ -597,7 +610,7 @@ describe("somebody else's ConfigMap", () => {
     await swept(started, 2);
     expect(await client.get(configMapType, copy.metadata)).toEqual(copy);
     await started.stop();
-    await removeMirrored(client, namespace, { installation: '', account: 'default' });
+    await removeMirrored(client, namespace, { ...named(''), account: 'default' });
     expect(await client.get(configMapType, copy.metadata)).toEqual(copy);
   });
 
@@ -628,9 +641,9 @@ describe('two accounts in one namespace', () => {
     expect((await get('ep_tls'))?.metadata.labels?.['edge-operator.dev/account']).toBe('team.prod');
 
     await Promise.all([first.stop(), second.stop()]);
-    expect(await removeMirrored(client, namespace, { installation: '', account: 'team/prod' })).toBe(1);
+    expect(await removeMirrored(client, namespace, { ...named(''), account: 'team/prod' })).toBe(1);
     expect(await ids()).toEqual(['ep_tcp']);
-    expect(await removeMirrored(client, namespace, { installation: '', account: 'team/prod' })).toBe(0);
+    expect(await removeMirrored(client, namespace, { ...named(''), account: 'team/prod' })).toBe(0);
   });
 
   test('on the same endpoint: the second leaves the first alone and takes over when it goes', async () => {
@@ -642,7 +655,7 @@ describe('two accounts in one namespace', () => {
     await swept(first);
     expect((await get('ep_0'))?.metadata.labels?.['edge-operator.dev/account']).toBe('default');
     await first.stop();
-    await removeMirrored(client, namespace, { installation: '', account: 'default' });
+    await removeMirrored(client, namespace, { ...named(''), account: 'default' });
     await isSynced(second);
     expect((await get('ep_0'))?.metadata.labels?.['edge-operator.dev/account']).toBe('team.prod');
   });
@@ -682,7 +695,7 @@ describe('two operators with one account name in one namespace', () => {
   });
 
   test.each([
-    ['of different installations', { installation: 'blue' }, { installation: 'green' }],
+    ['of different installations', named('blue'), named('green')],
     ['that nobody named', {}, {}],
   ])('%s let each other be', async (_, blue, green) => {
     const endpointsOf = (...list: string[]) => ({ endpoints: accountOf(list) as EndpointMirrorOptions['endpoints'] });
@@ -702,23 +715,23 @@ describe('two operators with one account name in one namespace', () => {
 
   test('and one endpoint: the second says so, and takes it over where it may', async () => {
     cloud.seed({ endpoints: many(1) });
-    const blue = start({ installation: 'blue' });
+    const blue = start(named('blue'));
     await isSynced(blue);
     const made = await get('ep_0');
-    const green = start({ installation: 'green' });
+    const green = start(named('green'));
     await until('the conflict to show', () => green.mirror.status().error?.includes('of another installation'));
     expect(await get('ep_0')).toEqual(made);
     await Promise.all([blue.stop(), green.stop()]);
-    const heir = start({ installation: 'green', takeOver: true });
+    const heir = start({ ...named('green'), takeOver: true });
     await isSynced(heir);
     expect(heir.writes).toEqual([`PUT ${endpointName('ep_0')}`]);
   });
 
   test('and one endpoint: who had it lets it be from when the other took it over', async () => {
     cloud.seed({ endpoints: many(1) });
-    const blue = start({ installation: 'blue' });
+    const blue = start(named('blue'));
     await isSynced(blue);
-    const heir = start({ installation: 'green', takeOver: true });
+    const heir = start({ ...named('green'), takeOver: true });
     await isSynced(heir);
     await until('the conflict to show', () => blue.mirror.status().error?.includes('of another installation'));
     await Promise.all([swept(blue, 2), swept(heir, 2)]);
@@ -730,9 +743,9 @@ describe('two operators with one account name in one namespace', () => {
 
   test('and one endpoint: where both may take over, it comes to rest', async () => {
     cloud.seed({ endpoints: many(1) });
-    const blue = start({ installation: 'blue', takeOver: true });
+    const blue = start({ ...named('blue'), takeOver: true });
     await isSynced(blue);
-    const heir = start({ installation: 'green', takeOver: true });
+    const heir = start({ ...named('green'), takeOver: true });
     const refusal = () => blue.mirror.status().error ?? heir.mirror.status().error;
     await until('the conflict to show', () => refusal()?.includes('of another installation'));
     await Promise.all([swept(blue, 2), swept(heir, 2)]);
@@ -741,11 +754,11 @@ describe('two operators with one account name in one namespace', () => {
 
   test('and one that ended before the other was taken over: its ConfigMap goes', async () => {
     cloud.seed({ endpoints: many(2) });
-    const blue = start({ installation: 'blue' });
+    const blue = start(named('blue'));
     await isSynced(blue);
     await blue.stop();
     cloud.unseed('ep_1');
-    const heir = start({ installation: 'green', takeOver: true });
+    const heir = start({ ...named('green'), takeOver: true });
     await isSynced(heir);
     await until('the other to go', async () => (await ids()).length === 1);
   });
@@ -756,7 +769,7 @@ describe('two operators with one account name in one namespace', () => {
     await Promise.all(stops.map((stop) => stop()));
     for (const id of ['ep_0', 'ep_1']) await patch(id, { metadata: { annotations: null } });
     cloud.unseed('ep_1');
-    const started = start({ installation: 'blue' });
+    const started = start(named('blue'));
     await isSynced(started);
     await until('the other to go', async () => (await ids()).length === 1);
     expect((await get('ep_0'))?.metadata.annotations).toHaveProperty(['edge-operator.dev/mirrored-by']);
@@ -809,6 +822,24 @@ test.each([
     error: expect.stringMatching(/no right to that$/),
     cause: 'no right',
   });
+});
+
+test('ConfigMaps that may not be created are tried once each, then one for all, and go on together', async () => {
+  cloud.seed({ endpoints: many(100) });
+  let mayCreate = false;
+  let refused = 0;
+  const writer = connection.withGuard(({ doing, method }) => {
+    if (mayCreate || method !== 'POST') return;
+    refused += 1;
+    throw new KubeError(doing, { status: 403, reason: 'Forbidden', message: 'exceeded quota' });
+  });
+  const started = start({ client: new KubeClient(writer, systemRuntime) });
+  await until('all to be refused', () => refused >= 100);
+  await swept(started, 10);
+  expect(refused).toBeLessThan(110);
+  mayCreate = true;
+  await isSynced(started);
+  expect((await listed()).length).toBe(100);
 });
 
 test('stopping finishes what is under way and leaves the ConfigMaps', async () => {

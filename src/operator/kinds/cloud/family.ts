@@ -81,7 +81,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     const defaultAccount = openDefault(opening, () => this.#back(defaultKey));
     const mirrors = new Mirrors({
       ...shared,
-      installation: () => shared.installation.name,
+      installation: () => shared.installation.names,
       takeOver: shared.installation.takesOver,
     });
     const accounts = new Accounts({

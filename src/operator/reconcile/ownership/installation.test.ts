@@ -15,6 +15,15 @@ function resource(ownership: Ownership, annotations: Record<string, string> = {}
 
 const green = (takeOver = false) => new Installation({ name: () => 'green', takeOver, now: () => 0 });
 
+test('is known by its plain name too, which is its name where nobody tells them apart', () => {
+  const names = { name: () => 'ops-0123abcd', plainName: () => 'ops' };
+  expect(new Installation({ ...names, takeOver: false, now: () => 0 }).names).toEqual({
+    name: 'ops-0123abcd',
+    plain: 'ops',
+  });
+  expect(green().names).toEqual({ name: 'green', plain: 'green' });
+});
+
 describe('whose a resource is', () => {
   test.each([
     ['nobody’s yet', resource({}), undefined],

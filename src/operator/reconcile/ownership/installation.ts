@@ -1,4 +1,5 @@
 import { isSameURL } from '../../../common/http/url.ts';
+import type { InstallationNames } from '../../kube/installation-name.ts';
 import { annotation, annotationOf } from '../resource/annotations.ts';
 import { isDeleting, type ManagedObject } from '../resource/resource.ts';
 import { Neighbours, type Say } from './neighbours.ts';
@@ -7,6 +8,8 @@ import { installationOf, isSameInstallation, recordedURLOf } from './ownership.t
 export interface InstallationOptions {
   /** What it is known by; not asked for before this process leads. */
   readonly name: () => string;
+  /** The same without the uid of its namespace; default `name`. */
+  readonly plainName?: () => string;
   /** Whether what other installations, or other addresses, have on record is taken over. */
   readonly takeOver: boolean;
   /** Milliseconds on the monotonic clock. */
@@ -30,6 +33,11 @@ export class Installation {
 
   get name(): string {
     return this.#options.name();
+  }
+
+  get names(): InstallationNames {
+    const { name, plainName = name } = this.#options;
+    return { name: name(), plain: plainName() };
   }
 
   /** What other installations have on record is taken over. */
