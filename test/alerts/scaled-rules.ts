@@ -17,8 +17,8 @@ const thresholds: Readonly<Record<string, RegExp>> = {
 
 /**
  * The chart's rules for one release, with every time in them divided: how long something is to hold, the ranges that
- * rates and extremes are taken of, and what is compared with a time. Nothing else differs from what is installed; what
- * the operator takes its own time for is not in a hurry.
+ * rates and extremes are taken of, how far back is looked, and what is compared with a time. Nothing else differs from
+ * what is installed; what the operator takes its own time for is not in a hurry.
  */
 export function scaledRules(release: Readonly<Record<string, string>>, factor: number): string {
   const written = readFileSync(rulesFile, 'utf8');
@@ -31,7 +31,7 @@ export function scaledRules(release: Readonly<Record<string, string>>, factor: n
 }
 
 function scaledRule(rule: Alert, factor: number): Alert {
-  const expr = scaledThreshold(rule, factor).replace(/(?<=\[)\d+[smhd](?=\])/g, (range) => divided(range, factor));
+  const expr = scaledThreshold(rule, factor).replace(/(?<=\[|offset )\d+[smhd]/g, (time) => divided(time, factor));
   return { ...rule, expr, ...(rule.for === undefined ? {} : { for: divided(rule.for, factor) }) };
 }
 

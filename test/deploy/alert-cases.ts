@@ -43,6 +43,7 @@ const resources = (values: string, kind: string, reason: string, labels: Labels 
   });
 const state = (name: string, values: string) =>
   series('edge_operator_cloud_account_state', values, { ...account, state: name });
+const refusedKey = state('unauthorized', '1+0x90');
 const requests = (outcome: string, values: string) =>
   series('edge_operator_cloud_requests_total', values, { operation: 'bot_users.get', code: '2xx', outcome });
 const waits = (le: string, values: string) =>
@@ -74,6 +75,7 @@ const starts = (values: string) => series('process_start_time_seconds', values);
 const longest = (values: string) => series('workqueue_longest_running_processor_seconds', values, controller);
 const depth = (values: string) => series('workqueue_depth', values, controller);
 const worked = (values: string) => series('workqueue_work_duration_seconds_count', values, controller);
+const working = (values: string) => series('controller_runtime_active_workers', values, { controller: 'botuser' });
 const errors = (values: string) =>
   series('controller_runtime_reconcile_errors_total', values, { controller: 'botuser' });
 const paused = (values: string) => series('edge_operator_cloud_rate_limit_paused', values, account);
@@ -165,6 +167,16 @@ export const cases: readonly AlertCase[] = [
       refused('b', '9+0x90'),
     ],
   ),
+  ...both('EdgeOperatorReplicaNotReady', [
+    'a namespace was deleted long ago, of two',
+    16,
+    [b],
+    isReady('1+0x90'),
+    { ...isReady('0+0x90'), labels: { ...target, ...b } },
+    watches('1+0x90'),
+    refused('a', '0+0x90'),
+    refused('b', '9+0x90'),
+  ]),
   ...both(
     'EdgeOperatorMemoryHigh',
     ['95 percent for a quarter of an hour', 16, [a], memory('95+0x90'), memoryLimit],
@@ -190,6 +202,14 @@ export const cases: readonly AlertCase[] = [
     ['a namespace may not be read, which has an alert of its own', 60, watches('0+0x90'), refused('b', '9+0x90')],
     ['the API server is away, which has one too', 60, watches('0+0x90'), ...unreachable],
   ),
+  ...both('EdgeOperatorKindNotWatched', [
+    'a namespace was deleted long ago, of two, and now the definition is gone',
+    11,
+    [{ resource: 'botusers' }],
+    watches('0+0x90'),
+    refused('a', '0+0x90'),
+    refused('b', '9+0x90'),
+  ]),
   ...both(
     'EdgeOperatorNamespaceRefused',
     ['deleted', 11, [{ watched: 'b' }], refused('b', '9+0x90'), refused('a', '0+0x90')],
@@ -199,7 +219,6 @@ export const cases: readonly AlertCase[] = [
     'EdgeOperatorReconcileStuck',
     ['one has been running for longer and longer', 22, [{ ...a, ...controller }], longest('0+60x90'), leads],
     ['none takes longer than 10 minutes', 80, longest('600+0x90'), leads],
-    ['an account waits out a 429', 22, longest('0+60x90'), leads, paused('1+0x90')],
     ["it is another operator's", 22, longest('0+60x90')],
     [
       'the whole queue stands still, which has an alert of its own',
@@ -210,6 +229,14 @@ export const cases: readonly AlertCase[] = [
       worked('7+0x90'),
     ],
   ),
+  ...both('EdgeOperatorReconcileStuck', [
+    'an account waits out a 429 now and then, which is not counted',
+    22,
+    [{ ...a, ...controller }],
+    longest('0+60x90'),
+    leads,
+    paused('0 0 1 0 0 0+0x12 1 0 0 1+0x60'),
+  ]),
   ...both(
     'EdgeOperatorQueueStuck',
     ['five wait and nothing ends', 20, [{ ...a, ...controller }], depth('5+0x90'), worked('7+0x90'), leads],
@@ -223,8 +250,26 @@ export const cases: readonly AlertCase[] = [
       leads,
     ],
     ['a replica that does not lead collects keys', 60, depth('5+0x90'), follows],
-    ['an account waits out a 429', 60, depth('5+0x90'), worked('7+0x90'), leads, paused('1+0x90')],
+    [
+      'an account waits out a 429, and nobody works',
+      60,
+      depth('5+0x90'),
+      worked('7+0x90'),
+      leads,
+      paused('1+0x90'),
+      working('0+0x90'),
+    ],
   ),
+  ...both('EdgeOperatorQueueStuck', [
+    'every worker works for good while an account waits out a 429',
+    20,
+    [{ ...a, ...controller }],
+    depth('5+0x90'),
+    worked('7+0x90'),
+    leads,
+    paused('1+0x90'),
+    working('4+0x90'),
+  ]),
   ...both('EdgeOperatorQueueStuck', ['nothing ever ended', 20, [{ ...a, ...controller }], depth('5+0x90'), leads]),
   ...both(
     'EdgeOperatorQueueSlow',
@@ -296,6 +341,14 @@ export const cases: readonly AlertCase[] = [
     ],
     ['what is refused is no such error', 40, requests('Rejected', '0+9x90'), requests('ok', '0+1x90')],
   ),
+  ...both('EdgeOperatorCloudErrors', [
+    'one in five, while an account has been unreachable for more than a day',
+    1_500,
+    [{}],
+    requests('Unreachable', '0+2x1600'),
+    requests('ok', '0+8x1600'),
+    state('unreachable', '1+0x1600'),
+  ]),
   ...both(
     'EdgeOperatorCloudSlow',
     [
@@ -411,8 +464,48 @@ export const cases: readonly AlertCase[] = [
       resources('1+0x90', 'Agent', 'Unreachable'),
     ],
     ['agents have an alert of their own', 80, resources('1+0x90', 'Agent', 'Unreachable')],
-    ['come and go', 80, resources('1+0x20 0 1+0x20 0 1+0x20 0 1+0x20', 'BotUser', 'Creating')],
+    ['come and go', 80, resources('1+0x20 stale 1+0x20 stale 1+0x20 stale 1+0x20', 'BotUser', 'Pending')],
+    ['under way for less than two hours', 110, resources('1+0x120', 'BotUser', 'Deleting')],
+    [
+      'the users of an account whose key is refused',
+      80,
+      resources('1+0x90', 'BotUser', 'DependencyNotReady'),
+      refusedKey,
+    ],
   ),
+  ...(['Creating', 'Updating', 'Deleting'] as const).flatMap((reason) =>
+    both('EdgeOperatorResourcesNotReady', [
+      `${reason} for two hours, while an account is in trouble in each way`,
+      125,
+      [{ ...bots, reason }],
+      resources('1+0x130', 'BotUser', reason),
+      { ...refusedKey, values: '1+0x130' },
+      paused('1+0x130'),
+      waiting('change', '3+0x130'),
+    ]),
+  ),
+  ...both('EdgeOperatorResourcesNotReady', [
+    'for half an hour, while the key of an abandoned account has been refused for more than a day',
+    1_535,
+    [{ ...bots, reason: 'DependencyNotReady' }],
+    resources(`${'_ '.repeat(1_500)}1+0x60`, 'BotUser', 'DependencyNotReady'),
+    { ...refusedKey, values: '1+0x1600' },
+  ]),
+  ...both('EdgeOperatorResourcesNotReady', [
+    'what does not follow from it, while an account waits out a 429 and has changes that wait',
+    31,
+    [{ ...bots, reason: 'DependencyNotReady' }],
+    resources('1+0x90', 'BotUser', 'DependencyNotReady'),
+    paused('1+0x90'),
+    waiting('change', '3+0x90'),
+  ]),
+  ...both('EdgeOperatorResourcesNotReady', [
+    'of agents, which have no account, while one is in trouble',
+    31,
+    [{ kind: 'AgentTunnel', reason: 'DependencyNotReady' }],
+    resources('1+0x90', 'AgentTunnel', 'DependencyNotReady'),
+    refusedKey,
+  ]),
   ...both(
     'EdgeOperatorDriftBurst',
     ['one a minute', 40, [bots], drift('0+1x90')],

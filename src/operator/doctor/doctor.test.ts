@@ -107,7 +107,10 @@ describe('definitions', () => {
 });
 
 describe('rights', () => {
-  const options = { watchNamespaces: [], ownNamespace: 'edge', mirrorNamespace: undefined, shards: 1 };
+  const clusterWith = (...accounts: readonly object[]) =>
+    ({ listAll: async () => ({ items: accounts, resourceVersion: '1' }) }) as unknown as KubeClient;
+  const client = clusterWith();
+  const options = { client, watchNamespaces: [], ownNamespace: 'edge', mirrorNamespace: undefined, shards: 1 };
   /** The answer is as it is on a cluster: without a name. */
   const asked = (allows: (right: Right) => boolean, inCluster = true) => {
     const request = async ({ body = '' }: { body?: string }) => {
@@ -148,6 +151,62 @@ describe('rights', () => {
       ...leases('', '-budget', '-0', '-1'),
     ]);
     expect(await problems({})).toEqual(leases('', '-budget'));
+  });
+
+  describe('of CloudAccounts that are there', () => {
+    const account = (namespace: string, secret: string, spec: object = {}) => ({
+      metadata: { namespace, name: 'main' },
+      spec: { apiKeySecretRef: { name: secret, key: 'apiKey' }, ...spec },
+    });
+    const accounts = [
+      account('a', 'key', { endpointMirror: { protocols: ['tcp'] } }),
+      account('a', 'key'),
+      account('b', 'other', { endpointMirror: { enabled: false } }),
+    ];
+    const readsAlone = ({ resource, verb }: Right) =>
+      resource !== 'secrets' && (resource !== 'configmaps' || ['list', 'watch'].includes(verb));
+
+    test('are asked for once each: their Secrets by name, and ConfigMaps where they mirror', async () => {
+      const { findings } = await rightsCheck({
+        ...options,
+        client: clusterWith(...accounts),
+        connection: asked(readsAlone),
+      }).run();
+      expect(findings.map(({ problem }) => problem)).toEqual([
+        ...['list', 'watch', 'patch'].map((verb) => `may not ${verb} secrets key in namespace a`),
+        ...['get', 'create', 'update', 'delete'].map((verb) => `may not ${verb} configmaps in namespace a`),
+        ...['list', 'watch', 'patch'].map((verb) => `may not ${verb} secrets other in namespace b`),
+      ]);
+      const cures = findings.map(({ cure }) => cure);
+      expect(cures[0]).toContain('rbac.secrets or rbac.secretNames');
+      expect(cures[3]).toContain('endpointMirror.cloudAccounts');
+    });
+
+    test('are none where they may not be listed, which is found by itself', async () => {
+      const refusing = {
+        listAll: () => Promise.reject(new KubeError('listing', { status: 403, reason: 'Forbidden', message: 'no' })),
+      } as unknown as KubeClient;
+      const connection = asked(({ resource, verb }) => resource !== 'cloudaccounts' || verb !== 'list');
+      const { findings } = await rightsCheck({ ...options, client: refusing, connection }).run();
+      expect(findings.map(({ problem }) => problem)).toEqual([
+        'may not list cloudaccounts.edge-operator.dev in all namespaces',
+      ]);
+    });
+  });
+
+  test('that could not be asked for leave no question under way', async () => {
+    let underWay = 0;
+    const request = async () => {
+      underWay += 1;
+      const isFirst = underWay === 1;
+      await new Promise((answered) => setTimeout(answered, isFirst ? 0 : 5));
+      underWay -= 1;
+      if (isFirst) throw new Error('no answer');
+      return { status: 201, text: async () => JSON.stringify({ status: { allowed: true } }) };
+    };
+    const connection = { request, inCluster: true } as unknown as KubeConnection;
+    await expect(rightsCheck({ ...options, connection }).run()).rejects.toThrow('no answer');
+    expect(underWay).toBe(0);
   });
 
   test('a server without authorization is asked for nothing more', async () => {
@@ -191,10 +250,11 @@ describe('the account', () => {
 describe('the operator', () => {
   const now = Date.parse('2026-01-01T00:00:20Z');
   const clock = { ...systemRuntime.clock, now: () => now };
-  const check = (spec?: LeaseSpec) => {
-    const client = { get: async () => spec && { spec } } as unknown as KubeClient;
-    return leaderCheck({ client, clock, namespace: 'edge' }).run();
+  const looked = (leases: Readonly<Record<string, LeaseSpec | undefined>>, shards: number) => {
+    const get = async (_: ResourceType, { name }: ObjectRef) => leases[name] && { spec: leases[name] };
+    return leaderCheck({ client: { get } as unknown as KubeClient, clock, namespace: 'edge', shards }).run();
   };
+  const check = (spec?: LeaseSpec) => looked({ 'edge-operator': spec }, 1);
   const held = { holderIdentity: 'pod_1', leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:10.000000Z' };
 
   test('that holds the Lease acts', async () => {
@@ -214,6 +274,39 @@ describe('the operator', () => {
     ['it ran out', { ...held, renewTime: '2025-12-31T23:59:00Z' }, 'the operator that acted, pod_1, is gone'],
   ])('%s', async (_why, spec, problem) => {
     expect((await check(spec)).findings.map((finding) => finding.problem)).toEqual([problem]);
+  });
+
+  describe('that has shards', () => {
+    const together = { ...held, holderIdentity: '4 shards' };
+    const inShards = (...specs: readonly (LeaseSpec | undefined)[]) =>
+      looked(
+        Object.fromEntries([['edge-operator', together], ...specs.map((spec, i) => [`edge-operator-${i}`, spec])]),
+        4,
+      );
+
+    test('acts where each is held', async () => {
+      const other = { ...held, holderIdentity: 'pod_2' };
+      expect(await inShards(held, other, held, other)).toEqual({ at: 'pod_1, pod_2', findings: [] });
+    });
+
+    test('does not in one that nobody holds, though all hold the Lease of all', async () => {
+      const away = { ...held, holderIdentity: 'pod_2', renewTime: '2025-12-31T23:59:00Z' };
+      const { findings } = await inShards(held, undefined, away, { ...held, holderIdentity: '' });
+      expect(findings.map(({ problem }) => problem)).toEqual([
+        'no operator acts in shard 1, 3',
+        'the operator that acted in shard 2, pod_2, is gone',
+      ]);
+    });
+
+    test.each([
+      [together, 1, '4 shards', '--shards 4'],
+      [together, 3, '4 shards', '--shards 4'],
+      [held, 3, '1 shard', '--shards 1'],
+    ])('of another number than was said is not looked at (%#)', async (spec, shards, number, flag) => {
+      const { findings, failed, cure } = await looked({ 'edge-operator': spec }, shards);
+      expect([findings, failed]).toEqual([[], `the operator in namespace edge divides its work into ${number}`]);
+      expect(cure).toContain(flag);
+    });
   });
 });
 
@@ -282,6 +375,32 @@ describe('a sample', () => {
     const broken = { ...client, get: () => Promise.reject(new Error('no answer')) } as unknown as KubeClient;
     await expect(looked(broken)).rejects.toThrow('no answer');
     expect(await get(botUsers, seen[0]?.metadata as ObjectRef)).toBeUndefined();
+  });
+
+  test('that somebody else deletes before it was Ready is none that was', async () => {
+    const client = cluster({ ready: false, gone: true });
+    let looks = 0;
+    const get = async (kind: ResourceType, ref: ObjectRef) => {
+      looks += 1;
+      if (looks === 2) await client.delete(kind, ref);
+      return client.get(kind, ref);
+    };
+    expect(await run({ ...client, get } as unknown as KubeClient)).toEqual([
+      'BotUser team/edge-operator-sample vanished before it was Ready: somebody else deleted it',
+    ]);
+  });
+
+  test.each([
+    ['was Ready', true],
+    ['could not be looked at', false],
+  ])('that %s and cannot be deleted is named, with what to do', async (_, isSeen) => {
+    const away = () => Promise.reject(new Error('no answer'));
+    const client = cluster({ ready: true, gone: true });
+    const stuck = { ...client, delete: away, ...(isSeen ? {} : { get: away }) } as unknown as KubeClient;
+    const { findings, failed, cure } = await looked(stuck);
+    const name = seen[0]?.metadata.name;
+    expect([findings, failed]).toEqual([[], `BotUser team/${name} is left behind: no answer`]);
+    expect(cure).toBe(`kubectl -n team delete botuser ${name}`);
   });
 
   test('that does not go is told', async () => {

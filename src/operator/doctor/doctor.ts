@@ -52,9 +52,9 @@ export async function examine(options: DoctorOptions): Promise<readonly Result[]
     const namespace = settings.leaderElectNamespace ?? connection.namespace;
     const inCluster = [
       definitionsCheck(connection),
-      rightsCheck({ connection, watchNamespaces, ownNamespace: namespace, mirrorNamespace, shards }),
+      rightsCheck({ connection, client, watchNamespaces, ownNamespace: namespace, mirrorNamespace, shards }),
       ofAccount,
-      leaderCheck({ ...runtime, client, namespace }),
+      leaderCheck({ ...runtime, client, namespace, shards }),
     ];
     return [...ofCluster, ...(await look(isReached ? inCluster : [ofAccount]))];
   } finally {

@@ -2,7 +2,7 @@ import type { Runtime } from '../../common/runtime.ts';
 import { definition } from '../kinds/cloud/bot-user/schema.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { conditionOf, type ManagedObject } from '../reconcile/resource/resource.ts';
-import type { Check, Looked } from './check.ts';
+import type { Check, Finding, Looked } from './check.ts';
 
 const { type } = definition;
 const pollMs = 500;
@@ -37,39 +37,60 @@ class Sample {
     const spec = { name: this.#ref.name, active: false, ...accountRef };
     const apiVersion = `${type.group}/${type.version}`;
     await client.create(type, { apiVersion, kind: type.kind, metadata: this.#ref, spec } as ManagedObject);
-    const made = await this.#untilReady().finally(() => client.delete(type, this.#ref));
-    const gone = await this.#until(() => false);
-    const at = `BotUser ${this.#ref.namespace}/${this.#ref.name}`;
-    if (signal.aborted) return stoppedBefore(`${at} ${gone === undefined ? 'was' : 'is being'} deleted`);
-    return {
-      at,
-      findings: [...(made === undefined ? [] : [this.#finding(made)]), ...(gone ? [this.#finding(gone)] : [])],
-    };
+    const [made] = await Promise.allSettled([this.#until(isReady)]);
+    try {
+      await client.delete(type, this.#ref);
+    } catch (error) {
+      return this.#leftBehind(error);
+    }
+    if (made.status === 'rejected') throw made.reason;
+    const last = await this.#until(() => false);
+    if (signal.aborted) return stoppedBefore(`${this.#what} ${last === undefined ? 'was' : 'is being'} deleted`);
+    return { at: this.#what, findings: [...this.#unready(made.value), ...(last ? [this.#finding(last)] : [])] };
   }
 
-  #untilReady(): Promise<ManagedObject | undefined> {
-    return this.#until((object) => conditionOf(object, 'Ready')?.status === 'True');
+  get #what(): string {
+    return `${type.kind} ${this.#ref.namespace}/${this.#ref.name}`;
   }
 
-  /** Undefined when it is so, or the object is not there any more; else the object as it was last. */
+  /** The object when it is so, or as it was last; undefined when it is not there any more. */
   async #until(isSo: (object: ManagedObject) => boolean): Promise<ManagedObject | undefined> {
     const { client, monotonic, timeoutMs, signal } = this.#options;
     const startedAt = monotonic.now();
     for (;;) {
       const object = await client.get<ManagedObject>(type, this.#ref);
-      if (object === undefined || isSo(object)) return undefined;
+      if (object === undefined || isSo(object)) return object;
       if (signal.aborted || monotonic.now() - startedAt > timeoutMs) return object;
       await monotonic.sleep(pollMs, signal).catch(() => {});
     }
   }
 
-  #finding(object: ManagedObject) {
+  /** @param made the sample as it was last, before it was to be deleted */
+  #unready(made: ManagedObject | undefined): readonly Finding[] {
+    if (made !== undefined) return isReady(made) ? [] : [this.#finding(made)];
+    const { namespace } = this.#ref;
+    const problem = `${this.#what} vanished before it was Ready: somebody else deleted it`;
+    return [{ problem, cure: `have whoever cleans up in ${namespace} leave samples alone, and look again` }];
+  }
+
+  /** Whatever came of the waiting: it is for a person to delete now. */
+  #leftBehind(error: unknown): Looked {
+    const { namespace, name } = this.#ref;
+    const why = error instanceof Error ? error.message : String(error);
+    return {
+      findings: [],
+      failed: `${this.#what} is left behind: ${why}`,
+      cure: `kubectl -n ${namespace} delete ${definition.singular} ${name}`,
+    };
+  }
+
+  #finding(object: ManagedObject): Finding {
     const ready = conditionOf(object, 'Ready');
     const said = ready === undefined ? 'no condition yet: no operator saw it' : `${ready.reason}: ${ready.message}`;
     const { namespace, name } = this.#ref;
     const isLeft = object.metadata.deletionTimestamp !== undefined;
     return {
-      problem: `${type.kind} ${namespace}/${name} is ${isLeft ? 'not gone' : 'not Ready'}: ${said}`,
+      problem: `${this.#what} is ${isLeft ? 'not gone' : 'not Ready'}: ${said}`,
       cure: isLeft
         ? `kubectl -n ${namespace} describe ${definition.singular} ${name}`
         : this.#cureOfOneThatWent(ready?.reason),
@@ -83,6 +104,10 @@ class Sample {
     const events = `kubectl -n ${namespace} get events --field-selector involvedObject.name=${name}`;
     return `do what docs/conditions.md says about ${reason}; what happened: ${events}`;
   }
+}
+
+function isReady(object: ManagedObject): boolean {
+  return conditionOf(object, 'Ready')?.status === 'True';
 }
 
 function stoppedBefore(end: string): Looked {

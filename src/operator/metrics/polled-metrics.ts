@@ -20,6 +20,9 @@ export type Poll = <Name extends PolledMetric>(name: Name, source: Source<Name>)
 /** Labels whose values tenants choose and multiply, and how many of them a metric shows by name: whatever they do, a scrape stays small. */
 const mostNamed: Readonly<Record<string, number>> = { account: 30, agent: 100, tunnel: 100 };
 
+/** What is shown of all that there is, scrape by scrape. */
+type Bound = (samples: readonly Sample[]) => readonly Sample[];
+
 type Combine = NonNullable<MetricDefinition['others']>;
 
 const combined: Readonly<Record<Combine, (one: number, other: number) => number>> = {
@@ -33,7 +36,8 @@ export function createPolledMetrics(registry: Registry): Poll {
   for (const [key, definition] of Object.entries(polledMetrics)) {
     const own = new Set<() => Iterable<Sample>>();
     sources.set(key, own);
-    register(registry, definition, () => bounded(added(own), definition));
+    const shown = bounded(definition);
+    register(registry, definition, () => shown(added(own)));
   }
   return (name, source) => {
     sources.get(name)?.add(source);
@@ -61,21 +65,50 @@ function added(sources: Iterable<() => Iterable<Sample>>): readonly Sample[] {
   return [...samples.values()];
 }
 
-/** Beyond the first ones by name, whose labels tenants choose, those labels are `other`; all else stays as it is. */
-function bounded(samples: readonly Sample[], definition: MetricDefinition): readonly Sample[] {
-  const { labelNames, others = 'sum' } = definition;
+/**
+ * Beyond the first ones by name, whose labels tenants choose, those labels are `other`; all else stays as it is. Of counters
+ * that is what the others have grown by so far: whoever goes, or has a name from now on, takes nothing of it away.
+ */
+function bounded({ labelNames, others = 'sum', type }: MetricDefinition): Bound {
   const chosen = labelNames.filter((label) => label in mostNamed);
-  if (chosen.length === 0) return samples;
+  if (chosen.length === 0) return (samples) => samples;
   const most = Math.min(...chosen.map((label) => mostNamed[label] ?? 0));
-  const named = new Set<string>();
-  const shown = new Map<string, Sample>();
-  for (const { labels, value } of samples) {
-    const name = JSON.stringify(chosen.map((label) => labels[label]));
-    if (named.size < most) named.add(name);
-    const other = named.has(name) ? {} : Object.fromEntries(chosen.map((label) => [label, 'other']));
-    put(shown, { labels: { ...labels, ...other }, value }, others);
-  }
-  return [...shown.values()];
+  const nameOf = ({ labels }: Sample) => JSON.stringify(chosen.map((label) => labels[label]));
+  const other = Object.fromEntries(chosen.map((label) => [label, 'other']));
+  const grown = type === 'counter' ? new Map<string, Sample>() : undefined;
+  const growths = growthsOf();
+  return (samples) => {
+    const named = new Set([...new Set(samples.map(nameOf))].slice(0, most));
+    const together = grown ?? new Map<string, Sample>();
+    for (const sample of grown === undefined ? samples : growths(samples)) {
+      if (named.has(nameOf(sample))) continue;
+      put(together, { ...sample, labels: { ...sample.labels, ...other } }, others);
+    }
+    return [...samples.filter((sample) => named.has(nameOf(sample))), ...together.values()];
+  };
+}
+
+/**
+ * What each counter has grown by since it was asked for last; at first all that it has. What appears later has not grown yet, as
+ * Prometheus takes a new series: it may only have been away.
+ */
+function growthsOf(): Bound {
+  let before: ReadonlyMap<string, number> | undefined;
+  return (samples) => {
+    const now = new Map(samples.map(({ labels, value }) => [JSON.stringify(labels), value]));
+    const growths = samples.map(({ labels, value }) => {
+      const last = before === undefined ? 0 : (before.get(JSON.stringify(labels)) ?? value);
+      return { labels, value: growth(last, value) };
+    });
+    before = now;
+    return growths;
+  };
+}
+
+/** One that fell began anew. Of two that are infinite there is no difference. */
+function growth(last: number, value: number): number {
+  if (value === last) return 0;
+  return value < last ? value : value - last;
 }
 
 function put(samples: Map<string, Sample>, { labels, value }: Sample, combine: Combine): void {

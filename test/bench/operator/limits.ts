@@ -8,7 +8,7 @@ import type { Counts } from './servers.ts';
  */
 
 /** Of the files that `run` loads at its start; test/structure/bundle.test.ts says which. */
-const mostBundleBytes = 1_780_000;
+const mostBundleBytes = 1_795_000;
 
 /** What is more than it may be: a line each. */
 export function exceeded(
