@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { cpuTimer } from '../../../test/support/elapsed.ts';
 import { type Answer, body, bodyOrAbsent, done, doneOrAbsent, refusal } from './answer.ts';
+import { spelledPlainly } from './redact-plainly.fixture.ts';
 import { patience, type Service } from './service.ts';
 
 const service: Service = {
@@ -166,4 +168,52 @@ describe('definite', () => {
 
 test('a 4xx of another server is about what was asked, without being definite', () => {
   expect(refusal(answer(400, '<html>'))).toMatchObject({ reason: 'Rejected', definite: false });
+});
+
+describe('with the most and largest secrets on record a refusal takes milliseconds', () => {
+  let state = 1;
+  const ofCodes = (from: number, to: number) =>
+    Array.from({ length: 32 }, () => {
+      const codes = Array.from({ length: 1_024 }, () => {
+        state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+        return from + ((state >>> 8) % (to - from));
+      });
+      return String.fromCharCode(...codes);
+    });
+  const msOf = (work: () => unknown) => {
+    const took = Array.from({ length: 7 }, () => {
+      const tookMs = cpuTimer();
+      work();
+      return tookMs();
+    });
+    return took.sort((a, b) => a - b)[3];
+  };
+  const formed = { service: { ...service, requestIDForm: /^op_\w+$/, codeForm: /^ERR_\w+$/ } };
+  const said = { code: 'ERR_EDGE_1', requestIDs: ['op_2f5xDeYhHhzhEEDKNGZ4'], messages: [] };
+
+  test.each([
+    ['ASCII', ofCodes(0x21, 0x7f)],
+    ['CJK', ofCodes(0x4e00, 0x9fa5)],
+    [
+      'one character over and over',
+      Array.from({ length: 32 }, (_, at) => String.fromCharCode(0x61 + at).repeat(1_024)),
+    ],
+    ['a document', [ofCodes(0x21, 0x7f).join('').repeat(2).slice(0, 65_000)]],
+  ])('%s', (_, secrets) => {
+    const messages = [`the field "description" is not valid, see the documentation: ${secrets[0]?.slice(40, 60)}`];
+    const repeated = saying({ ...said, messages }, { ...formed, secrets });
+    expect(repeated).toMatchObject({ code: said.code, operationID: said.requestIDs[0] });
+    expect(repeated.message).toMatch(/see the documentation: \[redacted\]$/);
+    expect(msOf(() => saying({ ...said, messages }, { ...formed, secrets }))).toBeLessThan(60);
+    expect(msOf(() => refusal(answer(503, '<html>', { ...formed, secrets })))).toBeLessThan(10);
+  });
+
+  test.each([
+    ['random', ofCodes(0x4e00, 0x9fa5), ofCodes(0x21, 0x7f).join('').slice(0, 3_000)],
+    ['one character over and over', Array.from({ length: 32 }, (_, at) => '密'.repeat(1_024 - at)), ''],
+  ])('a text with bits in every encoding takes but some times as long: secrets are %s', (_, secrets, more) => {
+    const bits = spelledPlainly(secrets[0] ?? '').map((spelled) => spelled.slice(100, 120));
+    const messages = [`${bits.join(' ')} ${more}`];
+    expect(msOf(() => saying({ ...said, messages }, { ...formed, secrets }))).toBeLessThan(200);
+  });
 });

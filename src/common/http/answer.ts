@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { ApiError, type ApiErrorReason } from './errors.ts';
-import { redact, replaceAll, withoutDocuments } from './redact.ts';
+import { redaction, replaceAll, withoutDocuments } from './redact.ts';
 import { type Headers, retryAfterMs } from './retry-after.ts';
-import type { Service } from './service.ts';
+import type { ErrorBody, Service } from './service.ts';
 import { clipped, describeIssue, oneLine, parseJSON } from './text.ts';
 
 /** One HTTP answer, with what is needed to judge it. */
@@ -53,7 +53,8 @@ export function body<T>(schema: z.ZodType<T>, meaning: Meaning = {}): Read<T> {
     if (value === undefined) throw malformed(answer, answer.text.trim() === '' ? 'the body is empty' : 'not JSON');
     const result = schema.safeParse(value);
     if (result.success) return result.data;
-    throw malformed(answer, harmless(answer, describeIssue(result.error.issues[0])) || 'a field is invalid');
+    const { messages } = harmless(answer, { messages: [describeIssue(result.error.issues[0])] });
+    throw malformed(answer, messages[0] || 'a field is invalid');
   };
 }
 
@@ -82,13 +83,10 @@ const withoutContent = (answer: Answer): Meaning => (isOwn(answer) ? {} : { refu
 /** The service answered, and did not do what was asked. */
 export function refusal(answer: Answer, meaning: Meaning = {}): ApiError {
   const { service, operation, at, status, headers } = answer;
-  const { code: given, messages, requestIDs = [] } = service.errorBody(parseJSON(answer.text));
-  const code = isHarmlessCode(answer, given) ? given : undefined;
+  const given = service.errorBody(parseJSON(answer.text));
   // A 429 may count down the seconds to wait, and would be news each time.
-  const said = (status === 429 ? [] : messages)
-    .map((message) => harmless(answer, message, requestIDs))
-    .filter((message) => message !== '')
-    .slice(0, mostMessages);
+  const { code, requestID, messages } = harmless(answer, status === 429 ? { ...given, messages: [] } : given);
+  const said = messages.filter((message) => message !== '').slice(0, mostMessages);
   const codeText = code === undefined ? '' : (service.codeText?.(code) ?? '');
   const message = [`${service.answered} ${status}${codeText}`, ...(said.length === 0 ? hints(answer, meaning) : said)];
   const { longestRetryAfterMs = 0 } = service;
@@ -99,7 +97,7 @@ export function refusal(answer: Answer, meaning: Meaning = {}): ApiError {
     status,
     code,
     isForbidden: status === service.forbidden?.status,
-    operationID: requestIDs.find((id) => isHarmlessID(answer, id)),
+    operationID: requestID,
     retryAfterMs: longestRetryAfterMs === 0 ? undefined : retryAfterMs(headers, at, longestRetryAfterMs),
   });
 }
@@ -113,36 +111,36 @@ export function malformed(
   return new ApiError(message, { operation, reason: 'Unreachable', definite: false, status, isTooLarge });
 }
 
+/** What a message, or the log, may repeat of an answer. */
+interface Harmless {
+  readonly code: ErrorBody['code'];
+  /** The first that is harmless. */
+  readonly requestID: string | undefined;
+  readonly messages: readonly string[];
+}
+
 /**
- * The one place where words of a service become words of ours: one line of at most 300 characters, without secrets, and
- * nothing at all where the answer may tell one that is not known here.
+ * The one place where words of a service become words of ours: lines of at most 300 characters, without secrets, and
+ * none at all where the answer may tell one that is not known here. A code is a word of the service's own, and an id is as
+ * it writes them: one that has part of a secret in it is none.
  */
-function harmless(
-  { service, secrets, said, isSecret }: Answer,
-  text: string,
-  requestIDs: readonly string[] = [],
-): string {
-  if (isSecret === true) return '';
-  const { redacted: mark = '[redacted]' } = service;
-  const line = redact(oneLine(text.slice(0, longestText)), secrets, mark, said?.());
-  const plain = service.plainText === true ? withoutDocuments(line, mark) : line;
-  return clipped(replaceAll(plain, requestIDs, '[id]'));
-}
-
-/** A code is a word of the service's own: one that has part of a secret in it is none. */
-function isHarmlessCode({ service, secrets }: Answer, code: ApiError['code']): boolean {
-  const text = String(code);
-  return (
-    text.length <= longestCode &&
-    !secrets.includes(text) &&
-    redact(text, secrets, '') === text &&
-    (service.codeForm?.test(text) ?? true)
-  );
-}
-
-/** As the service writes them, and not a secret in the place of one. */
-function isHarmlessID({ service, secrets }: Answer, id: string): boolean {
-  return service.requestIDForm?.test(id) === true && redact(id, secrets, '') === id;
+function harmless({ service, secrets, said, isSecret }: Answer, body: ErrorBody): Harmless {
+  const { redacted: mark = '[redacted]', codeForm, requestIDForm, plainText } = service;
+  const { code, messages, requestIDs = [] } = body;
+  const lines = isSecret === true ? [] : messages.map((message) => oneLine(message.slice(0, longestText)));
+  const isCode = (text: string) => text.length <= longestCode && codeForm?.test(text) !== false;
+  const codes = code !== undefined && isCode(`${code}`) ? [`${code}`] : [];
+  const ids = requestIDs.filter((id) => requestIDForm?.test(id) === true);
+  const { redacted, isClean } = redaction([...codes, ...ids, ...lines], secrets, said);
+  return {
+    code: codes.some((text) => !secrets.includes(text) && isClean(text)) ? code : undefined,
+    requestID: ids.find((id) => isClean(id)),
+    messages: lines.map((line) => {
+      const told = redacted(line, mark);
+      const plain = plainText === true ? withoutDocuments(told, mark) : told;
+      return clipped(replaceAll(plain, requestIDs, '[id]'));
+    }),
+  };
 }
 
 /** Only the service itself may say that something is gone: another server's 404 would duplicate resources. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { cpuTimer } from '../../../test/support/elapsed.ts';
-import { redact, withoutDocuments } from './redact.ts';
+import { redact, redaction, withoutDocuments } from './redact.ts';
+import { redactPlainly, spelledPlainly } from './redact-plainly.fixture.ts';
 
 const hexOf = (text: string) => Buffer.from(text).toString('hex');
 
@@ -132,6 +133,90 @@ test('a document of 64 KiB does not take long, and its words stay words', () => 
   expect(told.slice(-60)).not.toContain('identity provider');
   expect(redact('a'.repeat(4_096), ['a'.repeat(65_536)], '-')).toBe('-');
   expect(tookMs()).toBeLessThan(2_000);
+});
+
+test('several texts are redacted as each of them alone; no other is known to be clean', () => {
+  const redacting = redaction(['not s3cret of a', 'hunter2', 'op_1'], ['s3cret of a webhook', 'hunter2'], () => [
+    '3cret of',
+  ]);
+  expect(redacting.redacted('not s3cret of a', '-')).toBe('not -');
+  expect(redacting.redacted('hunter2', '-')).toBe('-');
+  expect(redacting.redacted('op_1', '-')).toBe('op_1');
+  expect(redacting.redacted('op_2', '-')).toBe('-');
+  expect(['not s3cret of a', 'hunter2', 'op_1', 'op_2'].map((text) => redacting.isClean(text))).toEqual([
+    false,
+    false,
+    true,
+    false,
+  ]);
+});
+
+test('what was said is no part of a secret to who said it, and one to others', () => {
+  const redacting = redaction(['no 3cret of'], ['s3cret of a webhook'], () => ['3cret of']);
+  expect(redacting.redacted('no 3cret of', '-')).toBe('no 3cret of');
+  expect(redacting.isClean('no 3cret of')).toBe(false);
+});
+
+describe('of texts with bits of secrets in them, in every encoding', () => {
+  const alphabets = [
+    'abcXYZ09',
+    'ab "\\&<>\'%+/\n\t-_',
+    '  \n ab',
+    'äöü中文字é',
+    '😀a\ud800\udc00',
+    '~b*!()\0',
+    '\u2028\u00a0 b',
+  ];
+  /** The same each time: below a number. */
+  let state = 1;
+  const below = (most: number) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return (state >>> 8) % Math.max(1, most);
+  };
+  const oneOf = <T>(all: readonly T[]) => all[below(all.length)] as T;
+  const words = (length: number) => {
+    const units = (oneOf(alphabets) + oneOf(alphabets)).split('');
+    return Array.from({ length }, () => oneOf(units)).join('');
+  };
+  const bit = (text: string, length: number) => {
+    const start = below(text.length - 5);
+    return text.slice(start, start + 5 + below(length));
+  };
+
+  test.each([
+    'Zq8"vK/2+tY&mN<4>wLs\'9Rb~ x%A\\nB;#\t_-',
+    ' \nab  cd\n\n"ef" \u2028 g\0h?>~>\u00ff\u00fe ',
+    '密码 是秘密&\n 😀\ud800x"的é~ü>',
+  ])('any 8 characters in a row of a secret, alone, are hidden: %j', (secret) => {
+    for (const spelled of spelledPlainly(secret)) {
+      for (let start = 0; start + 8 <= spelled.length; start++) {
+        const run = spelled.slice(start, start + 8);
+        expect([run, redact(run, [secret], '')]).toEqual([run, '']);
+      }
+    }
+  });
+
+  test.each([
+    ['of up to 60 characters', 400, () => 8 + below(52)],
+    ['of up to 1 KiB', 30, () => 900 + below(124)],
+    ['of more', 20, () => 1_100 + below(400)],
+  ])('as much is hidden as by looking for each of them: secrets %s', (_, cases, length) => {
+    for (let each = 0; each < cases; each++) {
+      const secrets = Array.from(
+        { length: 1 + below(3) },
+        () => oneOf(['', '  ', '\n']) + words(length()) + oneOf(['', '\n']),
+      );
+      const said = below(2) === 0 ? [] : [bit(oneOf(secrets), 30), words(below(20))];
+      const bits = Array.from(
+        { length: 1 + below(5) },
+        () => bit(oneOf(spelledPlainly(oneOf(secrets))), 25) + oneOf(['', ' ', ', ', ': ', '%']),
+      );
+      const text = oneOf([bits.join(''), bits.join('').toUpperCase()]).replaceAll('\n', ' ');
+      // The others are looked for whole.
+      const parted = secrets.filter((secret) => secret.replace(/\s+/g, ' ').trim().length >= 8);
+      expect([text, redact(text, parted, '§', said)]).toEqual([text, redactPlainly(text, parted, '§', said)]);
+    }
+  });
 });
 
 describe('what looks like a document', () => {
