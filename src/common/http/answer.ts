@@ -129,12 +129,12 @@ function harmless({ service, secrets, said, isSecret }: Answer, body: ErrorBody)
   const { code, messages, requestIDs = [] } = body;
   const lines = isSecret === true ? [] : messages.map((message) => oneLine(message.slice(0, longestText)));
   const isCode = (text: string) => text.length <= longestCode && codeForm?.test(text) !== false;
-  const codes = code !== undefined && isCode(`${code}`) ? [`${code}`] : [];
+  const codes = code === undefined ? [] : [`${code}`].filter(isCode);
   const ids = requestIDs.filter((id) => requestIDForm?.test(id) === true);
   const { redacted, isClean } = redaction([...codes, ...ids, ...lines], secrets, said);
   return {
     code: codes.some((text) => !secrets.includes(text) && isClean(text)) ? code : undefined,
-    requestID: ids.find((id) => isClean(id)),
+    requestID: ids.find(isClean),
     messages: lines.map((line) => {
       const told = redacted(line, mark);
       const plain = plainText === true ? withoutDocuments(told, mark) : told;

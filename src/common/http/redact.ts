@@ -36,10 +36,9 @@ export function redaction(
   const lines = () => said().flatMap((each) => [each, oneLine(each)]);
   const [long, short] = [secrets.filter(isLong), secrets.filter((secret) => !isLong(secret))];
   const within = fold(texts.join('\n'));
-  // Nobody knows all of them: one is the key.
-  const salt = secrets.join();
   const partsIn = (of: readonly string[], runs: ReadonlySet<string>, length: number) =>
-    runsIn(spellings(of, within), runs, length, salt);
+    // Nobody knows all of the secrets: one is the key.
+    runsIn(spellings(of, within), runs, length, secrets.join());
   // Of the secrets' own runs, in all the ways to spell them, there are thousands of times as many.
   const parts = (
     [

@@ -2,7 +2,7 @@
 const shortestMiddle = 4;
 /** What is shorter is a word backwards: `no` is `on`. */
 const shortestReversed = 8;
-/** More than 8 digits of base64 have. */
+/** In which 8 digits of base64 surely are. */
 const longestEnd = 16;
 const longFrom = 1_024;
 
@@ -60,7 +60,7 @@ export function* spellings(secrets: readonly string[], within?: string): Iterabl
   for (const secret of secrets) {
     for (const text of plain(secret)) {
       // What is trimmed is a part of the whole, and spelled as that is but for the last digit of base64.
-      const part = text !== secret && text === secret.trim() ? text.slice(-longestEnd) : text;
+      const part = text !== secret && text === secret.trim() ? endOf(text) : text;
       yield part;
       for (const [spell] of isLong(secret) ? ofLong : ofShort) {
         const spelled = spell(part);
@@ -68,6 +68,11 @@ export function* spellings(secrets: readonly string[], within?: string): Iterabl
       }
     }
   }
+}
+
+/** Whole characters: half of one would be another. */
+function endOf(text: string): string {
+  return text.length > longestEnd ? [...text.slice(-longestEnd)].slice(1).join('') : text;
 }
 
 const named: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' };
@@ -97,7 +102,7 @@ function marked(bytes: Buffer, size: number, mark: string): string {
     if (from % size === 0) to += mark.length;
     spelled[to] = digits.charCodeAt(from);
   }
-  return spelled.toString('latin1');
+  return spelled.toString();
 }
 
 function entities(entity: (code: number) => string): Way[0] {
