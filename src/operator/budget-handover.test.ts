@@ -4,6 +4,7 @@ import { BudgetLease } from './budget-lease.ts';
 import type { Lease } from './controller/lease.ts';
 import { ManualClock } from './controller/manual-clock.fixture.ts';
 import { Budgets, type BudgetUser } from './kinds/cloud/accounts/budgets.ts';
+import { mostInAMinute } from './kinds/cloud/accounts/use-record.fixture.ts';
 import type { KubeClient } from './kube/client.ts';
 import { KubeError } from './kube/errors.ts';
 import { errorFromResponse } from './kube/status.ts';
@@ -191,7 +192,3 @@ test('operators of several namespaces keep the records of each other while they 
   expect(records()).toBe(1);
   await busy.close();
 });
-
-function mostInAMinute(times: readonly number[]): number {
-  return Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 60_000).length));
-}

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { cpuTimer } from '../../../test/support/elapsed.ts';
 import { type Answer, body, bodyOrAbsent, done, doneOrAbsent, refusal } from './answer.ts';
+import { numbersBelow } from './numbers.fixture.ts';
 import { spelledPlainly } from './redact-plainly.fixture.ts';
 import { patience, type Service } from './service.ts';
 
@@ -171,15 +172,11 @@ test('a 4xx of another server is about what was asked, without being definite', 
 });
 
 describe('with the most and largest secrets on record a refusal takes milliseconds', () => {
-  let state = 1;
+  const below = numbersBelow();
   const ofCodes = (from: number, to: number) =>
-    Array.from({ length: 32 }, () => {
-      const codes = Array.from({ length: 1_024 }, () => {
-        state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-        return from + ((state >>> 8) % (to - from));
-      });
-      return String.fromCharCode(...codes);
-    });
+    Array.from({ length: 32 }, () =>
+      String.fromCharCode(...Array.from({ length: 1_024 }, () => from + below(to - from))),
+    );
   const msOf = (work: () => unknown) => {
     const took = Array.from({ length: 7 }, () => {
       const tookMs = cpuTimer();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { cpuTimer } from '../../../test/support/elapsed.ts';
+import { numbersBelow } from './numbers.fixture.ts';
 import { redact, redaction, withoutDocuments } from './redact.ts';
 import { redactPlainly, spelledPlainly } from './redact-plainly.fixture.ts';
 
@@ -167,19 +168,14 @@ describe('of texts with bits of secrets in them, in every encoding', () => {
     '~b*!()\0',
     '\u2028\u00a0 b',
   ];
-  /** The same each time: below a number. */
-  let state = 1;
-  const below = (most: number) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-    return (state >>> 8) % Math.max(1, most);
-  };
+  const below = numbersBelow();
   const oneOf = <T>(all: readonly T[]) => all[below(all.length)] as T;
   const words = (length: number) => {
     const units = (oneOf(alphabets) + oneOf(alphabets)).split('');
     return Array.from({ length }, () => oneOf(units)).join('');
   };
   const bit = (text: string, length: number) => {
-    const start = below(text.length - 5);
+    const start = below(Math.max(1, text.length - 5));
     return text.slice(start, start + 5 + below(length));
   };
 

@@ -75,12 +75,12 @@ function bounded({ labelNames, others = 'sum', type }: MetricDefinition): Bound 
   const most = Math.min(...chosen.map((label) => mostNamed[label] ?? 0));
   const nameOf = ({ labels }: Sample) => JSON.stringify(chosen.map((label) => labels[label]));
   const other = Object.fromEntries(chosen.map((label) => [label, 'other']));
-  const grown = type === 'counter' ? new Map<string, Sample>() : undefined;
-  const growths = growthsOf();
+  const growths = type === 'counter' ? growthsOf() : undefined;
+  const grown = new Map<string, Sample>();
   return (samples) => {
     const named = new Set([...new Set(samples.map(nameOf))].slice(0, most));
-    const together = grown ?? new Map<string, Sample>();
-    for (const sample of grown === undefined ? samples : growths(samples)) {
+    const together = growths === undefined ? new Map<string, Sample>() : grown;
+    for (const sample of growths?.(samples) ?? samples) {
       if (named.has(nameOf(sample))) continue;
       put(together, { ...sample, labels: { ...sample.labels, ...other } }, others);
     }

@@ -1,4 +1,4 @@
-import { type PartReport, type Report, type Retry, report } from '../status/outcome.ts';
+import { type Besides, type PartReport, type Report, type Retry, report } from '../status/outcome.ts';
 
 export interface NamedReport {
   readonly name: string;
@@ -42,9 +42,8 @@ function inLess(retry: Retry, passedMs: number): Retry {
 function soonest(retries: readonly Retry[]): Retry {
   const backoffs = retries.flatMap((retry) => (retry.kind === 'backoff' ? [retry.atLeastMs ?? 0] : []));
   const delays = retries.flatMap((retry) => (retry.kind === 'after' ? [retry.ms] : []));
-  const besides =
-    delays.length > 0 ? ({ kind: 'after', ms: Math.min(...delays) } as const) : ({ kind: 'resync' } as const);
+  const besides: Besides = delays.length > 0 ? { kind: 'after', ms: Math.min(...delays) } : { kind: 'resync' };
   if (backoffs.length === 0) return besides;
-  const backoff = { kind: 'backoff', atLeastMs: Math.min(...backoffs) } as const;
-  return backoffs.length === retries.length ? backoff : { ...backoff, besides };
+  const hasOthers = backoffs.length < retries.length;
+  return { kind: 'backoff', atLeastMs: Math.min(...backoffs), ...(hasOthers && { besides }) };
 }

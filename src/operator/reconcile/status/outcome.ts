@@ -13,7 +13,7 @@ export type Retry =
   | { readonly kind: 'after'; readonly ms: number }
   | { readonly kind: 'backoff'; readonly atLeastMs?: number; readonly besides?: Besides };
 
-type Besides = { readonly kind: 'resync' } | { readonly kind: 'after'; readonly ms: number };
+export type Besides = { readonly kind: 'resync' } | { readonly kind: 'after'; readonly ms: number };
 
 /** What one reconcile came to. Everything that follows from it is done in status.ts. */
 export type Outcome =

@@ -10,9 +10,10 @@ import {
   withPast,
   writtenIn,
 } from './use-state.ts';
+import type { UseStore } from './use-store.ts';
 
 /** A process that ends, and sends nothing any more. */
-export interface Leaving {
+interface Leaving {
   readonly by: string;
   readonly uses: readonly AccountUse[];
   readonly now: number;
@@ -20,8 +21,29 @@ export interface Leaving {
   readonly most: number;
 }
 
+interface LeaveOptions {
+  readonly store: Pick<UseStore, 'read' | 'write'>;
+  /** As of now. */
+  readonly leaving: () => Leaving;
+  /** Somebody else has written since. */
+  readonly isStale: boolean;
+  readonly signal: AbortSignal;
+}
+
+const mostTries = 3;
+
+/** Leaves on record what was sent; where another process has a record there by now, beside what that one wrote. */
+export async function leave(state: UseState, { store, leaving, isStale, signal }: LeaveOptions): Promise<void> {
+  if (!isStale && (await store.write(leftBy(state, leaving()), signal)) !== undefined) return;
+  for (let tries = 1; tries <= mostTries; tries += 1) {
+    const { texts } = await store.read(signal);
+    const text = leftBeside(state, texts, leaving());
+    if (text === undefined || (await store.write(text, signal)) !== undefined) return;
+  }
+}
+
 /** What was sent, each by name; where that is too long, as if the process had been killed that had written what it needed. */
-export function leftBy(state: UseState, leaving: Leaving): string {
+function leftBy(state: UseState, leaving: Leaving): string {
   const { by, now, most } = leaving;
   const sent = sentBy(leaving);
   const exact = textOf({ ...withPast(withoutOpen(state), sent), by, free: false }, now);
@@ -35,7 +57,7 @@ export function leftBy(state: UseState, leaving: Leaving): string {
  * What is left where there may be another's record by now: beside what that one wrote. Undefined where that is too long: who wrote
  * it has taken over what may have been sent.
  */
-export function leftBeside(state: UseState, texts: readonly string[], leaving: Leaving): string | undefined {
+function leftBeside(state: UseState, texts: readonly string[], leaving: Leaving): string | undefined {
   const { by, now, most } = leaving;
   const theirs = writtenIn(texts[0] ?? '', now, 0);
   if (theirs === undefined || theirs.by === by)

@@ -3,10 +3,9 @@ import type { Log } from '../../../../common/log.ts';
 import type { Runtime } from '../../../../common/runtime.ts';
 import { windowMs } from '../../../cloud/rolling-window.ts';
 import { Beside } from './beside.ts';
-import { type Leaving, leftBeside, leftBy } from './leaving.ts';
+import { leave } from './leaving.ts';
 import { Refused } from './refused.ts';
 import { relaxed } from './relaxed.ts';
-import { Room } from './room.ts';
 import {
   aheadOf,
   begun,
@@ -24,6 +23,7 @@ import {
   withoutOpen,
 } from './use-state.ts';
 import { between, mostText, type Stored, type UseStore } from './use-store.ts';
+import { Wanted } from './wanted.ts';
 
 /** What an account has used. */
 export interface AccountUse {
@@ -39,7 +39,6 @@ export interface AccountUse {
 const lastWriteMs = 5_000;
 /** Not sooner, or who uses now a little more and now a little less would write all the time. */
 const relaxMs = 5 * 60_000;
-const closingTries = 3;
 /** A sixteenth of a minute for a sixteenth of what may be sent in one: however often who may keep no record is started again. */
 const unrecordedMs = windowMs / 16;
 
@@ -72,13 +71,11 @@ export class UseRecord {
   readonly #ended = new AbortController();
   /** Of this process, since it keeps this record. */
   readonly #id: string;
-  /** By name. */
-  readonly #wanted = new Map<string, number>();
+  readonly #wanted = new Wanted(() => this.#most);
   #state: UseState | undefined;
   /** What was found and could not be taken over: it may be gone by the next look. */
   #found: Inheritance = { starts: [], named: new Map() };
   readonly #beside = new Beside();
-  #room: { readonly of: UseState; readonly room: Room } | undefined;
   /** By which those in the state are named. */
   #secret: string | undefined;
   /** How often was taken over what others wrote. */
@@ -149,8 +146,7 @@ export class UseRecord {
     if (this.#state === undefined || this.#ended.signal.aborted) return;
     const ahead = aheadOf(own, limit);
     if (ahead <= (this.#state.named.get(name)?.open ?? 0)) return;
-    this.#wanted.set(name, ahead);
-    if (this.#fits(this.#state, name)) this.#write();
+    if (this.#wanted.add(name, ahead, this.#state)) this.#write();
   }
 
   /**
@@ -162,23 +158,11 @@ export class UseRecord {
     await this.#writing;
     if (this.#state === undefined || this.#refused.isForGood) return false;
     const timeout = this.#options.monotonic.timeout(lastWriteMs);
-    await this.#leave(this.#state, timeout).catch((error: unknown) => this.#warn(error));
+    const { store, uses } = this.#options;
+    const leaving = () => ({ by: this.#id, uses: uses(), now: this.#now(), most: this.#most });
+    const left = leave(this.#state, { store, leaving, isStale: this.#isStale, signal: timeout });
+    await left.catch((error: unknown) => this.#warn(error));
     return true;
-  }
-
-  /** Where another process has a record there by now, beside what that one wrote. */
-  async #leave(state: UseState, signal: AbortSignal): Promise<void> {
-    const { store } = this.#options;
-    if (!this.#isStale && (await store.write(leftBy(state, this.#leaving), signal)) !== undefined) return;
-    for (let tries = 1; tries <= closingTries; tries += 1) {
-      const { texts } = await store.read(signal);
-      const text = leftBeside(state, texts, this.#leaving);
-      if (text === undefined || (await store.write(text, signal)) !== undefined) return;
-    }
-  }
-
-  get #leaving(): Leaving {
-    return { by: this.#id, uses: this.#options.uses(), now: this.#now(), most: this.#most };
   }
 
   /** One at a time, again until what is wanted is written. */
@@ -206,7 +190,7 @@ export class UseRecord {
     if (this.#ended.signal.aborted) return false;
     const state = this.#state;
     if (state === undefined || this.#isStale || this.#refused.isForGood) return true;
-    return this.#wanted.keys().some((name) => this.#fits(state, name));
+    return this.#wanted.hasRoom(state);
   }
 
   /** Answers whether more can be written. */
@@ -230,7 +214,7 @@ export class UseRecord {
 
   async #writeOnce(): Promise<void> {
     if (this.#state === undefined || this.#isStale) return this.#takeOver();
-    const admitted = this.#admitted(this.#state);
+    const admitted = this.#wanted.admitted(this.#state);
     const next = pruned(withOpen(this.#state, admitted), this.#now());
     this.#isStale = (await this.#store(next)) === undefined;
     if (!this.#isStale) this.#written(next, admitted);
@@ -251,7 +235,7 @@ export class UseRecord {
       const ours = this.#state;
       return ours === undefined ? begun(theirs, now) : pruned({ ...ours, ...together(theirs, ours) }, now);
     };
-    const admitted = this.#admitted(after(0));
+    const admitted = this.#wanted.admitted(after(0));
     const next = withOpen(after(0), admitted);
     const written = await this.#store(next);
     this.#isStale = written === undefined;
@@ -269,26 +253,14 @@ export class UseRecord {
 
   #written(state: UseState, admitted: ReadonlyMap<string, number>): void {
     this.#state = state;
-    for (const [name, count] of admitted) if (this.#wanted.get(name) === count) this.#wanted.delete(name);
+    this.#wanted.written(admitted);
   }
 
   /** The place is another one, and all have other names there: what is on record by the old ones goes on by the new ones. */
   #rename(): void {
-    this.#wanted.clear();
     this.#state = this.#state && withoutOpen(this.#state);
-    for (const { name, own, limit } of this.#options.uses()) if (own > 0) this.#wanted.set(name, aheadOf(own, limit));
-  }
-
-  /** Of what is wanted, what there is room for. */
-  #admitted(state: UseState): ReadonlyMap<string, number> {
-    const room = new Room(state, this.#most);
-    return new Map([...this.#wanted].filter(([name]) => state.named.has(name) || room.take(name)));
-  }
-
-  #fits(state: UseState, name: string): boolean {
-    if (state.named.has(name)) return true;
-    if (this.#room?.of !== state) this.#room = { of: state, room: new Room(state, this.#most) };
-    return this.#room.room.has(name);
+    const using = this.#options.uses().filter(({ own }) => own > 0);
+    this.#wanted.replace(using.map(({ name, own, limit }) => [name, aheadOf(own, limit)] as const));
   }
 
   get #most(): number {
@@ -309,7 +281,7 @@ export class UseRecord {
     const now = this.#now();
     const state = pruned(before, now);
     const uses = new Map(this.#options.uses().map((use) => [use.name, use]));
-    for (const name of this.#wanted.keys()) if (!uses.has(name)) this.#wanted.delete(name);
+    this.#wanted.keepOnly(uses);
     const less = pruned(relaxed(state, uses), now);
     const [textBefore, text] = [state, less].map((each) => textOf({ ...each, by: this.#id }, now));
     if (text === textBefore && !this.#isOld) return;
